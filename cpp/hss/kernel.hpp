@@ -1,0 +1,219 @@
+// Blocks of a kernel matrix: out = K(X[I], Y[J]).
+//
+// Every kernel here is a function of inner products: radial kernels of |x - y|^2 = |x|^2 + |y|^2 -
+// 2 <x, y>, the others of <x, y> itself. So a block is one product of gathered rows and one
+// vectorised map, done for as many columns at a time as stay in the cache. Where |x - y|^2 is small
+// against the norms the difference loses its digits, and that pair is computed from x - y instead:
+// duplicates get exactly K(x, x). The precision S of a block may be wider than the rows' own T.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "lapack.hpp"
+#include "parallel.hpp"
+#include "simd.hpp"
+#include "view.hpp"
+#include "workspace.hpp"
+
+namespace hss {
+
+enum class Shape { gaussian, laplacian, matern32, matern52, polynomial };
+
+struct Kernel {
+    Shape shape;
+    double gamma;   // of the distance, or of the inner product
+    double coef0;   // polynomial only, like degree: (gamma <x, y> + coef0)^degree
+    int degree;
+
+    bool radial() const { return shape != Shape::polynomial; }
+};
+
+// n x p, rows contiguous
+template <class T>
+struct DenseRows {
+    const T* data;
+    Index n, p;
+};
+
+// n x p in compressed rows, column indices sorted and unique within a row
+template <class T>
+struct SparseRows {
+    const Index* indptr;
+    const std::int32_t* indices;
+    const T* data;
+    Index n, p;
+};
+
+template <class T>
+void apply_kernel(const Kernel& kernel, T* v, Index n) {
+    const T gamma = static_cast<T>(kernel.gamma);
+    switch (kernel.shape) {
+        case Shape::gaussian: return simd::gaussian(v, n, gamma);
+        case Shape::laplacian: return simd::laplacian(v, n, gamma);
+        case Shape::matern32: return simd::matern32(v, n, gamma);
+        case Shape::matern52: return simd::matern52(v, n, gamma);
+        case Shape::polynomial: {
+            const T coef0 = static_cast<T>(kernel.coef0);
+            for (Index i = 0; i < n; ++i) {
+                const T base = gamma * v[i] + coef0;
+                T power = 1;
+                for (int d = 0; d < kernel.degree; ++d) power *= base;
+                v[i] = power;
+            }
+        }
+    }
+}
+
+// Kernel values from the inner products v[i] = <x_i, y>; distance(i) recomputes |x_i - y|^2.
+template <class T, class Distance>
+void finish_column(const Kernel& kernel, T* v, Index n, const T* norm, T norm_y,
+                   Distance&& distance) {
+    if (kernel.radial() && simd::distances(v, n, norm, norm_y)) {
+        const T tau = std::sqrt(std::numeric_limits<T>::epsilon());
+        for (Index i = 0; i < n; ++i)
+            if (v[i] <= tau * (norm[i] + norm_y)) v[i] = distance(i);
+    }
+    apply_kernel(kernel, v, n);
+}
+
+// Columns of a block worked on at once: the block stays in the second-level cache.
+template <class T>
+Index chunk_columns(Index n_rows) {
+    const Index bytes = 256 * 1024;
+    return std::max<Index>(16, bytes / (static_cast<Index>(sizeof(T)) * std::max<Index>(n_rows, 1)));
+}
+
+template <class T, class S>
+void kernel_block(const Kernel& kernel, const DenseRows<T>& X, const Index* I, Index n_rows,
+                  const DenseRows<T>& Y, const Index* J, Index n_cols, View<S> out) {
+    if (n_rows == 0 || n_cols == 0) return;
+    static thread_local Buffer<S> rows_buffer, cols_buffer, norm_buffer, center_buffer;
+    const Index p = X.p;
+    const Index chunk = std::min(chunk_columns<S>(n_rows), n_cols);
+    View<S> rows = rows_buffer.take(p, n_rows), cols = cols_buffer.take(p, chunk);
+    S *norm = norm_buffer.take(n_rows + chunk), *norm_y = norm + n_rows;
+
+    // Distances do not change under a translation, and rounding is least around a near centre.
+    S* center = center_buffer.take(p);
+    std::fill_n(center, p, S(0));
+    if (kernel.radial()) {
+        for (Index i = 0; i < n_rows; ++i)
+            for (Index f = 0; f < p; ++f) center[f] += X.data[I[i] * p + f];
+        for (Index f = 0; f < p; ++f) center[f] /= static_cast<S>(n_rows);
+    }
+    auto gather = [&](const T* x, S* to) {
+        for (Index f = 0; f < p; ++f) to[f] = x[f] - center[f];
+        return simd::dot(to, to, p);
+    };
+    for (Index i = 0; i < n_rows; ++i) norm[i] = gather(X.data + I[i] * p, rows.col(i));
+
+    for (Index begin = 0; begin < n_cols; begin += chunk) {
+        const Index width = std::min(chunk, n_cols - begin);
+        for (Index j = 0; j < width; ++j)
+            norm_y[j] = gather(Y.data + J[begin + j] * p, cols.col(j));
+        gemm<S>('T', 'N', S(1), rows, cols.block(0, 0, p, width), S(0),
+                out.block(0, begin, n_rows, width));
+        for (Index j = 0; j < width; ++j) {
+            const T* y = Y.data + J[begin + j] * p;
+            finish_column(kernel, out.col(begin + j), n_rows, norm, norm_y[j], [&](Index i) {
+                return simd::squared_distance(X.data + I[i] * p, y, p);
+            });
+        }
+    }
+}
+
+// |x_i - y_j|^2 of two sparse rows, by merging their indices
+template <class T>
+T squared_distance(const SparseRows<T>& X, Index i, const SparseRows<T>& Y, Index j) {
+    Index a = X.indptr[i], b = Y.indptr[j];
+    const Index a_end = X.indptr[i + 1], b_end = Y.indptr[j + 1];
+    T sum = 0;
+    while (a < a_end || b < b_end) {
+        T difference;
+        if (b == b_end || (a < a_end && X.indices[a] < Y.indices[b]))
+            difference = X.data[a++];
+        else if (a == a_end || Y.indices[b] < X.indices[a])
+            difference = Y.data[b++];
+        else
+            difference = X.data[a++] - Y.data[b++];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+template <class S, class T>
+S squared_norm(const SparseRows<T>& X, Index i) {
+    S sum = 0;
+    for (Index a = X.indptr[i]; a < X.indptr[i + 1]; ++a)
+        sum += static_cast<S>(X.data[a]) * X.data[a];
+    return sum;
+}
+
+template <class T, class S>
+void kernel_block(const Kernel& kernel, const SparseRows<T>& X, const Index* I, Index n_rows,
+                  const SparseRows<T>& Y, const Index* J, Index n_cols, View<S> out) {
+    static thread_local std::vector<S> dense;  // zero between calls
+    static thread_local Buffer<S> norm_buffer;
+    if (static_cast<Index>(dense.size()) < X.p) dense.assign(static_cast<std::size_t>(X.p), S(0));
+    S* norm = norm_buffer.take(n_rows);
+    for (Index i = 0; i < n_rows; ++i) norm[i] = squared_norm<S>(X, I[i]);
+    for (Index j = 0; j < n_cols; ++j) {
+        const Index y = J[j];
+        S* column = out.col(j);
+        for (Index b = Y.indptr[y]; b < Y.indptr[y + 1]; ++b) dense[Y.indices[b]] = Y.data[b];
+        for (Index i = 0; i < n_rows; ++i) {
+            S sum = 0;
+            for (Index a = X.indptr[I[i]]; a < X.indptr[I[i] + 1]; ++a)
+                sum += X.data[a] * dense[X.indices[a]];
+            column[i] = sum;
+        }
+        for (Index b = Y.indptr[y]; b < Y.indptr[y + 1]; ++b) dense[Y.indices[b]] = S(0);
+        finish_column(kernel, column, n_rows, norm, squared_norm<S>(Y, y),
+                      [&](Index i) { return squared_distance(X, I[i], Y, y); });
+    }
+}
+
+// The kernel matrix of one set of rows; its entries are computed when asked for, in the precision
+// asked for, by several threads at once.
+struct KernelMatrix {
+    virtual ~KernelMatrix() = default;
+    // out(i, j) = K(I[i], J[j])
+    virtual void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
+                       View<float> out) const = 0;
+    virtual void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
+                       View<double> out) const = 0;
+};
+
+template <class Rows>
+struct RowsKernelMatrix final : KernelMatrix {
+    Kernel kernel;
+    Rows X;
+
+    RowsKernelMatrix(Kernel kernel, Rows X) : kernel(kernel), X(X) {}
+    void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
+               View<float> out) const override {
+        kernel_block(kernel, X, I, n_rows, X, J, n_cols, out);
+    }
+    void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
+               View<double> out) const override {
+        kernel_block(kernel, X, I, n_rows, X, J, n_cols, out);
+    }
+};
+
+// All of K(X, Y), out(i, j) = k(x_i, y_j) with contiguous rows, in tiles on all threads.
+template <class T, class Rows>
+void kernel_block(const Kernel& kernel, const Rows& X, const Rows& Y, T* out) {
+    const Index tile_x = 64, tile_y = 512;
+    const Index n_x = (X.n + tile_x - 1) / tile_x, n_y = (Y.n + tile_y - 1) / tile_y;
+    std::vector<Index> iota(static_cast<std::size_t>(std::max(X.n, Y.n)));
+    for (std::size_t i = 0; i < iota.size(); ++i) iota[i] = static_cast<Index>(i);
+    parallel_for(n_x * n_y, [&](Index t) {
+        const Index x = (t / n_y) * tile_x, y = (t % n_y) * tile_y;
+        const Index width = std::min(tile_x, X.n - x), height = std::min(tile_y, Y.n - y);
+        kernel_block(kernel, Y, iota.data() + y, height, X, iota.data() + x, width,
+                     View<T>(out + y + x * Y.n, height, width, Y.n));
+    });
+}
+
+}  // namespace hss

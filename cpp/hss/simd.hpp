@@ -1,0 +1,217 @@
+// Loops that the compiler turns into vector code, compiled for several instruction sets where the
+// toolchain can choose between them when the module is loaded.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "view.hpp"
+
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && \
+    defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define HSS_CLONES \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define HSS_CLONES
+#endif
+#if defined(_MSC_VER) && !defined(__clang__)
+#define HSS_SIMD(clauses)
+#else
+#define HSS_PRAGMA(text) _Pragma(#text)
+#define HSS_SIMD(clauses) HSS_PRAGMA(omp simd clauses)
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#define HSS_INLINE inline __attribute__((always_inline))
+#else
+#define HSS_INLINE __forceinline
+#endif
+
+namespace hss::simd {
+
+// exp(x) for x <= 0, to about one unit in the last place; 0 below the normal range. Written out
+// because the vector exp of libm is neither portable nor reachable without -ffast-math.
+HSS_INLINE double exp_nonpositive(double x) {
+    constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: rounds to an integer
+    const double y = x < -708.0 ? -708.0 : x;
+    const double t = y * 1.4426950408889634 + shifter;
+    const double k = t - shifter;
+    const double r = (y - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
+    double p = 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    std::uint64_t bits;
+    std::memcpy(&bits, &t, sizeof bits);
+    bits = (bits << 52) + 0x3FF0000000000000u;
+    double scale;
+    std::memcpy(&scale, &bits, sizeof scale);
+    return x < -708.0 ? 0.0 : p * scale;
+}
+
+HSS_INLINE float exp_nonpositive(float x) {
+    constexpr float shifter = 12582912.0f;  // 1.5 * 2^23
+    const float y = x < -87.0f ? -87.0f : x;
+    const float t = y * 1.44269504f + shifter;
+    const float k = t - shifter;
+    const float r = (y - k * 0.693359375f) - k * -2.12194440e-4f;
+    float p = 1.0f / 5040;
+    p = p * r + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    std::uint32_t bits;
+    std::memcpy(&bits, &t, sizeof bits);
+    bits = (bits << 23) + 0x3F800000u;
+    float scale;
+    std::memcpy(&scale, &bits, sizeof scale);
+    return x < -87.0f ? 0.0f : p * scale;
+}
+
+// <x, y> and |x - y|^2
+template <class T>
+HSS_INLINE T dot_body(const T* x, const T* y, Index n) {
+    T sum = 0;
+HSS_SIMD(reduction(+ : sum))
+    for (Index i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+}
+template <class T>
+HSS_INLINE T squared_distance_body(const T* x, const T* y, Index n) {
+    T sum = 0;
+HSS_SIMD(reduction(+ : sum))
+    for (Index i = 0; i < n; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return sum;
+}
+#define HSS_REDUCTION(name)                                                                        \
+    HSS_CLONES inline double name(const double* x, const double* y, Index n) {                     \
+        return name##_body(x, y, n);                                                               \
+    }                                                                                              \
+    HSS_CLONES inline float name(const float* x, const float* y, Index n) {                        \
+        return name##_body(x, y, n);                                                               \
+    }
+HSS_REDUCTION(dot)
+HSS_REDUCTION(squared_distance)
+#undef HSS_REDUCTION
+
+// `width` columns a, a + ld, ... of length n at a time: dots with x, and y += a weighted sum of them.
+// Single right-hand sides are solved with these at the speed of memory, which BLAS's trsv and gemv
+// miss by half at these sizes.
+constexpr Index width = 8;
+
+template <class T>
+HSS_INLINE void dot_columns_body(const T* a, Index ld, Index n, const T* x, T* out) {
+    T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+    const T *a1 = a + ld, *a2 = a1 + ld, *a3 = a2 + ld, *a4 = a3 + ld, *a5 = a4 + ld,
+            *a6 = a5 + ld, *a7 = a6 + ld;
+HSS_SIMD(reduction(+ : s0, s1, s2, s3, s4, s5, s6, s7))
+    for (Index i = 0; i < n; ++i) {
+        s0 += a[i] * x[i], s1 += a1[i] * x[i], s2 += a2[i] * x[i], s3 += a3[i] * x[i];
+        s4 += a4[i] * x[i], s5 += a5[i] * x[i], s6 += a6[i] * x[i], s7 += a7[i] * x[i];
+    }
+    out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;
+    out[4] = s4, out[5] = s5, out[6] = s6, out[7] = s7;
+}
+template <class T>
+HSS_INLINE void add_columns_body(const T* a, Index ld, Index n, const T* w, T* y) {
+    const T *a1 = a + ld, *a2 = a1 + ld, *a3 = a2 + ld, *a4 = a3 + ld, *a5 = a4 + ld,
+            *a6 = a5 + ld, *a7 = a6 + ld;
+    const T w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3], w4 = w[4], w5 = w[5], w6 = w[6], w7 = w[7];
+HSS_SIMD()
+    for (Index i = 0; i < n; ++i)
+        y[i] += ((w0 * a[i] + w1 * a1[i]) + (w2 * a2[i] + w3 * a3[i])) +
+                ((w4 * a4[i] + w5 * a5[i]) + (w6 * a6[i] + w7 * a7[i]));
+}
+#define HSS_COLUMNS(name, T)                                                                       \
+    HSS_CLONES inline void name(const T* a, Index ld, Index n, const T* x, T* y) {                 \
+        name##_body(a, ld, n, x, y);                                                               \
+    }
+HSS_COLUMNS(dot_columns, double)
+HSS_COLUMNS(dot_columns, float)
+HSS_COLUMNS(add_columns, double)
+HSS_COLUMNS(add_columns, float)
+#undef HSS_COLUMNS
+
+// v[i] = |x_i - y|^2 from v[i] = <x_i, y>, norm[i] = |x_i|^2, norm_y = |y|^2. Returns whether some
+// distance is so small against the norms that the difference has lost half of its digits.
+template <class T>
+HSS_INLINE bool distances_body(T* v, Index n, const T* norm, T norm_y) {
+    const T tau = std::sqrt(std::numeric_limits<T>::epsilon());
+    T slack = 0;
+    for (Index i = 0; i < n; ++i) {
+        const T total = norm[i] + norm_y;
+        const T d = total - 2 * v[i];
+        v[i] = d;
+        const T s = d - tau * total;
+        slack = s < slack ? s : slack;
+    }
+    return slack < 0;
+}
+HSS_CLONES inline bool distances(double* v, Index n, const double* norm, double norm_y) {
+    return distances_body(v, n, norm, norm_y);
+}
+HSS_CLONES inline bool distances(float* v, Index n, const float* norm, float norm_y) {
+    return distances_body(v, n, norm, norm_y);
+}
+
+// Radial kernels of the squared distance, in place.
+template <class T>
+HSS_INLINE void gaussian_body(T* v, Index n, T gamma) {
+    for (Index i = 0; i < n; ++i) v[i] = exp_nonpositive(-gamma * v[i]);
+}
+template <class T>
+HSS_INLINE void laplacian_body(T* v, Index n, T gamma) {
+    for (Index i = 0; i < n; ++i) v[i] = exp_nonpositive(-gamma * std::sqrt(v[i]));
+}
+template <class T>
+HSS_INLINE void matern32_body(T* v, Index n, T gamma) {
+    for (Index i = 0; i < n; ++i) {
+        const T a = std::min(gamma * std::sqrt(3 * v[i]), T(1e3));
+        v[i] = (1 + a) * exp_nonpositive(-a);
+    }
+}
+template <class T>
+HSS_INLINE void matern52_body(T* v, Index n, T gamma) {
+    for (Index i = 0; i < n; ++i) {
+        const T a = std::min(gamma * std::sqrt(5 * v[i]), T(1e3));  // exp(-1e3) is 0, 1e3^2 finite
+        v[i] = (1 + a + a * a / 3) * exp_nonpositive(-a);
+    }
+}
+#define HSS_RADIAL(name)                                                                           \
+    HSS_CLONES inline void name(double* v, Index n, double gamma) { name##_body(v, n, gamma); }    \
+    HSS_CLONES inline void name(float* v, Index n, float gamma) { name##_body(v, n, gamma); }
+HSS_RADIAL(gaussian)
+HSS_RADIAL(laplacian)
+HSS_RADIAL(matern32)
+HSS_RADIAL(matern52)
+#undef HSS_RADIAL
+
+// One elimination step inside a pool of p candidates (see skeleton.hpp): with u the scaled pivot
+// column of the kernel residual E and g = scale * (pivot column of G),
+//     E -= u u',   G -= g u' + u g' - weight u u'.
+HSS_CLONES inline void eliminate(double* E, double* G, Index p, const double* u, const double* g,
+                                 double weight) {
+    for (Index j = 0; j < p; ++j) {
+        double *e = E + j * p, *h = G + j * p;
+        const double uj = u[j], gj = g[j] - weight * u[j];
+        for (Index i = 0; i < p; ++i) {
+            e[i] -= u[i] * uj;
+            h[i] -= g[i] * uj + u[i] * gj;
+        }
+    }
+}
+
+}  // namespace hss::simd

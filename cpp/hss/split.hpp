@@ -1,0 +1,147 @@
+// Cutting the nodes of a level in two equal halves, and sending new points down the cuts.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernel.hpp"
+#include "parallel.hpp"
+#include "view.hpp"
+
+namespace hss {
+
+template <class T>
+T dot(const DenseRows<T>& X, Index i, const T* v) {
+    return simd::dot(X.data + i * X.p, v, X.p);
+}
+template <class T>
+T dot(const SparseRows<T>& X, Index i, const T* v) {
+    T sum = 0;
+    for (Index a = X.indptr[i]; a < X.indptr[i + 1]; ++a) sum += X.data[a] * v[X.indices[a]];
+    return sum;
+}
+template <class T>
+void axpy(const DenseRows<T>& X, Index i, T weight, T* v) {
+    const T* x = X.data + i * X.p;
+    for (Index f = 0; f < X.p; ++f) v[f] += weight * x[f];
+}
+template <class T>
+void axpy(const SparseRows<T>& X, Index i, T weight, T* v) {
+    for (Index a = X.indptr[i]; a < X.indptr[i + 1]; ++a) v[X.indices[a]] += weight * X.data[a];
+}
+
+// A small counter-based generator (splitmix64): the same numbers whichever thread asks.
+inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
+    std::uint64_t z = seed + (counter + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+struct TwoMeans {
+    Index n_samples, n_starts, n_iterations;
+};
+
+// Balanced two-means: the direction v between the means of the two halves that the median of
+// <x, v> makes of a sample of the rows, iterated to (nearly) a fixed point from several random
+// directions; the pair of means furthest apart wins. Written by hand because k-means in libraries
+// does not balance, and a node needs this cheaply for dense and for sparse rows.
+template <class T, class Rows>
+void two_means_direction(const Rows& X, const Index* rows, Index n_rows, const TwoMeans& rule,
+                         std::uint64_t seed, T* direction) {
+    const Index p = X.p;
+    std::vector<Index> sample(static_cast<std::size_t>(std::min(n_rows, rule.n_samples)));
+    const Index n = static_cast<Index>(sample.size()), half = n / 2;
+    for (Index s = 0; s < n; ++s)
+        sample[s] = rows[n == n_rows ? s
+                                     : static_cast<Index>(random_bits(seed, s) %
+                                                          static_cast<std::uint64_t>(n_rows))];
+    std::vector<T> mean(static_cast<std::size_t>(p), T(0)), v(mean.size()), next(mean.size());
+    for (Index i : sample) axpy(X, i, T(1) / static_cast<T>(n), mean.data());
+    std::vector<std::pair<T, Index>> projected(sample.size());
+    auto normalise = [](std::vector<T>& x) {
+        double norm = 0;
+        for (T value : x) norm += static_cast<double>(value) * value;
+        norm = std::sqrt(norm);
+        if (norm > 0)
+            for (T& value : x) value = static_cast<T>(value / norm);
+        return norm;
+    };
+
+    double widest = -1;
+    for (Index start = 0; start < rule.n_starts; ++start) {
+        for (Index f = 0; f < p; ++f)
+            v[f] = static_cast<T>(random_bits(seed ^ 0x5851F42D4C957F2Du, start * p + f) >> 11) /
+                       static_cast<T>(1ull << 53) - T(0.5);
+        double width = normalise(v);
+        for (Index t = 0; t < rule.n_iterations; ++t) {
+            for (Index s = 0; s < n; ++s) projected[s] = {dot(X, sample[s], v.data()), sample[s]};
+            std::nth_element(projected.begin(), projected.begin() + half, projected.end());
+            // Mean of the upper half minus mean of all: parallel to the difference of the halves.
+            for (Index f = 0; f < p; ++f) next[f] = -mean[f];
+            for (Index s = half; s < n; ++s)
+                axpy(X, projected[s].second, T(1) / static_cast<T>(n - half), next.data());
+            width = normalise(next);
+            if (!(width > 0)) break;  // all points equal: any direction will do
+            v.swap(next);
+        }
+        if (width > widest) {
+            widest = width;
+            std::copy(v.begin(), v.end(), direction);
+        }
+    }
+}
+
+// Node i of a level with n_nodes nodes owns perm[start(i) : start(i + 1)].
+inline Index node_start(Index i, Index n_nodes, Index n) { return i * n / n_nodes; }
+
+// Reorders perm so that each node's first half lies on the near side of its cut; writes directions
+// (n_nodes, p) and thresholds (n_nodes). Points on the cut may lie on either side.
+template <class T, class Rows>
+void split_level(const Rows& X, Index n_nodes, const TwoMeans& rule, std::uint64_t seed,
+                 Index* perm, T* directions, T* thresholds) {
+    const Index n = X.n, p = X.p;
+    parallel_for(n_nodes, [&](Index i) {
+        const Index begin = node_start(i, n_nodes, n), end = node_start(i + 1, n_nodes, n);
+        two_means_direction<T>(X, perm + begin, end - begin, rule, random_bits(seed, n_nodes + i),
+                               directions + i * p);
+    });
+    std::vector<std::pair<T, Index>> projected(static_cast<std::size_t>(n));
+    const Index chunk = 4096;
+    parallel_for((n + chunk - 1) / chunk, [&](Index c) {
+        const Index begin = c * chunk, end = std::min(n, begin + chunk);
+        Index node = begin * n_nodes / n;
+        for (Index q = begin; q < end; ++q) {
+            while (q >= node_start(node + 1, n_nodes, n)) ++node;
+            projected[q] = {dot(X, perm[q], directions + node * p), perm[q]};
+        }
+    });
+    parallel_for(n_nodes, [&](Index i) {
+        const auto begin = projected.begin() + node_start(i, n_nodes, n);
+        const auto middle = projected.begin() + node_start(2 * i + 1, 2 * n_nodes, n);
+        const auto end = projected.begin() + node_start(i + 1, n_nodes, n);
+        std::nth_element(begin, middle, end);
+        thresholds[i] = std::max_element(begin, middle)->first / 2 + middle->first / 2;
+        for (auto q = begin; q != end; ++q) perm[q - projected.begin()] = q->second;
+    });
+}
+
+// Leaf of every row of X. Directions and thresholds are those of all levels, root first.
+template <class T, class Rows>
+void route(const Rows& X, Index depth, const T* directions, const T* thresholds, Index* leaf) {
+    const Index chunk = 256;
+    parallel_for((X.n + chunk - 1) / chunk, [&](Index c) {
+        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i) {
+            Index node = 0;
+            for (Index level = 0; level < depth; ++level) {
+                const Index cut = (Index(1) << level) - 1 + node;
+                node = 2 * node + (dot(X, i, directions + cut * X.p) > thresholds[cut]);
+            }
+            leaf[i] = node;
+        }
+    });
+}
+
+}  // namespace hss

@@ -1,0 +1,194 @@
+// One level of the sweeps that factor, solve and multiply; the nodes of a level run in parallel.
+//
+// The numbers a node works on are rows of a (., k) array in C order: at the leaves the rows of the
+// user's block that `rows` (the tree's perm) lists, above them the coefficients of the level below,
+// where siblings are neighbours. A sweep up leaves coefficients c for the level above; the
+// sweep down replaces them, in place, by what that level adds.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "kernel.hpp"
+#include "parallel.hpp"
+#include "ulv.hpp"
+#include "view.hpp"
+#include "workspace.hpp"
+
+namespace hss {
+
+// Shapes of a level. Node i has m = offsets[i+1] - offsets[i] rows and rank ranks[i+1] - ranks[i]
+// (both arrays are running sums); above the leaves its rows are the coefficients of children 2i and
+// 2i+1, whose running sums are child_ranks.
+struct Level {
+    Index n_nodes;
+    const Index* offsets;
+    const Index* ranks;
+    const Index* child_ranks;  // null at the leaves
+    const Index* rows;         // perm, at the leaves; null above
+    std::vector<Index> basis_start, triangle_start, coupling_start, square_start;
+
+    Level(Index n_nodes, const Index* offsets, const Index* ranks, const Index* child_ranks,
+          const Index* rows)
+        : n_nodes(n_nodes), offsets(offsets), ranks(ranks), child_ranks(child_ranks), rows(rows) {
+        auto sum = [&](std::vector<Index>& start, auto&& size) {
+            start.resize(n_nodes + 1);
+            for (Index i = 0; i < n_nodes; ++i) start[i + 1] = start[i] + size(i);
+        };
+        sum(basis_start, [&](Index i) { return m(i) * rank(i); });
+        sum(triangle_start, [&](Index i) { return m(i) * (m(i) + 1) / 2; });
+        sum(coupling_start, [&](Index i) {
+            return leaf() ? 0 : child_rank(2 * i) * child_rank(2 * i + 1);
+        });
+        sum(square_start, [&](Index i) { return rank(i) * rank(i); });
+    }
+    bool leaf() const { return rows != nullptr; }
+    Index m(Index i) const { return offsets[i + 1] - offsets[i]; }
+    Index rank(Index i) const { return ranks[i + 1] - ranks[i]; }
+    Index child_rank(Index c) const { return child_ranks[c + 1] - child_ranks[c]; }
+    template <class T>
+    View<T> basis(T* data, Index i) const {
+        return {data + basis_start[i], m(i), rank(i)};
+    }
+    template <class T>
+    View<T> coupling(T* data, Index i) const {
+        return {data + coupling_start[i], child_rank(2 * i), child_rank(2 * i + 1)};
+    }
+    template <class T>
+    View<T> coefficients(T* data, Index i, Index k) const {
+        return {data + ranks[i] * k, k, rank(i)};
+    }
+};
+
+// Rows of B that belong to leaf i, copied to the columns of a (k, m) view.
+template <class T>
+View<T> gather(const Level& level, Index i, const T* B, Index k, Buffer<T>& buffer) {
+    const Index m = level.m(i);
+    View<T> Bt = buffer.take(k, m);
+    const Index* rows = level.rows + level.offsets[i];
+    for (Index j = 0; j < m; ++j) std::copy_n(B + rows[j] * k, k, Bt.col(j));
+    return Bt;
+}
+
+template <class T>
+View<T> own_rows(const Level& level, Index i, T* coefficients, Index k) {
+    return {coefficients + level.offsets[i] * k, k, level.m(i)};
+}
+
+// basis: U (leaves) or V; R_below: R of the level below; K and shift matter at the leaves.
+// Writes packed Lc, W, and R of this level.
+template <class T>
+void factor_level(const Level& level, const KernelMatrix* K, T shift, const T* basis,
+                  const T* coupling, const T* R_below, T* packed, T* W, T* R) {
+    std::vector<Index> below(2 * level.n_nodes + 1, 0);
+    if (!level.leaf())
+        for (Index c = 0; c < 2 * level.n_nodes; ++c)
+            below[c + 1] = below[c] + level.child_rank(c) * level.child_rank(c);
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> block;
+        View<T> A = block.take(level.m(i), level.m(i)), U = level.basis(W, i);
+        std::copy_n(level.basis(basis, i).data, U.rows * U.cols, U.data);
+        if (level.leaf()) {
+            leaf_block<T>(*K, level.rows + level.offsets[i], U, shift, A);
+        } else {
+            const Index ra = level.child_rank(2 * i), rb = level.child_rank(2 * i + 1);
+            parent_block<T>({R_below + below[2 * i], ra, ra}, {R_below + below[2 * i + 1], rb, rb},
+                            level.coupling(coupling, i), U, A);
+        }
+        factor_node<T>(A, U, {packed + level.triangle_start[i], level.m(i)},
+                       {R + level.square_start[i], level.rank(i), level.rank(i)});
+    });
+}
+
+// At the leaves: X = A^-1 B and c = W' B. Above, in place on `coefficients` (b below): the node's
+// b becomes A^-1 b - b, ready for the sweep down, and c = W' b.
+template <class T>
+void solve_up_leaves(const Level& level, const T* packed, const T* W, const T* B, T* X, Index k,
+                     T* c) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> buffer;
+        View<T> Bt = gather(level, i, B, k, buffer);
+        project<T>(level.basis(W, i), Bt, level.coefficients(c, i, k));
+        PackedLower<T>(const_cast<T*>(packed) + level.triangle_start[i], level.m(i)).solve(Bt);
+        const Index* rows = level.rows + level.offsets[i];
+        for (Index j = 0; j < Bt.cols; ++j) std::copy_n(Bt.col(j), k, X + rows[j] * k);
+    });
+}
+
+template <class T>
+void solve_up(const Level& level, const T* packed, const T* W, T* coefficients, Index k, T* c) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> buffer;
+        View<T> b = own_rows(level, i, coefficients, k);
+        View<T> x = buffer.take(k, b.cols);
+        project<T>(level.basis(W, i), b, level.coefficients(c, i, k));
+        std::copy_n(b.data, k * b.cols, x.data);
+        PackedLower<T>(const_cast<T*>(packed) + level.triangle_start[i], level.m(i)).solve(x);
+        for (Index j = 0; j < k * b.cols; ++j) b.data[j] = x.data[j] - b.data[j];
+    });
+}
+
+// X += W delta at the leaves, coefficients += W delta above; delta comes from the level above.
+template <class T>
+void solve_down_leaves(const Level& level, const T* W, const T* delta, T* X, Index k) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> buffer;
+        View<T> Xt = gather(level, i, X, k, buffer);
+        expand<T>(level.basis(W, i), level.coefficients(delta, i, k), Xt);
+        const Index* rows = level.rows + level.offsets[i];
+        for (Index j = 0; j < Xt.cols; ++j) std::copy_n(Xt.col(j), k, X + rows[j] * k);
+    });
+}
+
+template <class T>
+void solve_down(const Level& level, const T* W, const T* delta, T* coefficients, Index k) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        expand<T>(level.basis(W, i), level.coefficients(delta, i, k),
+                  own_rows(level, i, coefficients, k));
+    });
+}
+
+// c = U' B at the leaves, c = V' b above
+template <class T>
+void matmul_up(const Level& level, const T* basis, const T* B, Index k, T* c) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> buffer;
+        View<const T> Bt = level.leaf() ? View<const T>(gather(level, i, B, k, buffer))
+                                        : own_rows(level, i, B, k);
+        project<T>(level.basis(basis, i), Bt, level.coefficients(c, i, k));
+    });
+}
+
+// Y = K_II B + U delta
+template <class T>
+void matmul_down_leaves(const Level& level, const KernelMatrix& K, const T* basis,
+                        const T* delta, const T* B, T* Y, Index k) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> in_buffer, out_buffer, block;
+        const Index m = level.m(i);
+        const Index* rows = level.rows + level.offsets[i];
+        View<T> Bt = gather(level, i, B, k, in_buffer), Yt = out_buffer.take(k, m);
+        View<T> inside = block.take(m, m);
+        K.block(rows, m, rows, m, inside);
+        gemm<T>('N', 'N', T(1), Bt, inside, T(0), Yt);
+        expand<T>(level.basis(basis, i), level.coefficients(delta, i, k), Yt);
+        for (Index j = 0; j < m; ++j) std::copy_n(Yt.col(j), k, Y + rows[j] * k);
+    });
+}
+
+// [c_a; c_b] becomes [C c_b; C' c_a] + V delta
+template <class T>
+void matmul_down(const Level& level, const T* basis, const T* coupling, const T* delta,
+                 T* coefficients, Index k) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> buffer;
+        View<T> c = own_rows(level, i, coefficients, k), old = buffer.take(k, c.cols);
+        std::copy_n(c.data, k * c.cols, old.data);
+        View<const T> C = level.coupling(coupling, i);
+        const Index ra = C.rows, rb = C.cols;
+        gemm<T>('N', 'T', T(1), old.block(0, ra, k, rb), C, T(0), c.block(0, 0, k, ra));
+        gemm<T>('N', 'N', T(1), old.block(0, 0, k, ra), C, T(0), c.block(0, ra, k, rb));
+        expand<T>(level.basis(basis, i), level.coefficients(delta, i, k), c);
+    });
+}
+
+}  // namespace hss

@@ -1,0 +1,99 @@
+"""The compiled core. Arrays are C-contiguous; one precision, float32 or float64, per call."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Floats = NDArray[np.floating]
+_Indices = NDArray[np.int64]
+
+class Kernel:
+    def __init__(self, name: str, gamma: float, coef0: float = 0.0, degree: int = 1) -> None: ...
+
+class Rows:
+    """Rows of data: ``Rows(X)`` or ``Rows(indptr, indices, data, n_features)``."""
+
+    def __init__(self, *arrays: _Floats | NDArray[np.integer] | int) -> None: ...
+
+class KernelMatrix:
+    """``KernelMatrix(kernel, rows)`` or ``KernelMatrix(function, n)``."""
+
+    def __init__(
+        self,
+        kernel: Kernel | Callable[[_Indices, _Indices, str], _Floats],
+        rows: Rows | int,
+    ) -> None: ...
+
+class Below:
+    """What the nodes of a level leave for the level above."""
+
+class Level:
+    def __init__(
+        self,
+        offsets: _Indices,
+        ranks: _Indices,
+        child_ranks: _Indices | None,
+        rows: _Indices | None,
+    ) -> None: ...
+
+def kernel_block(kernel: Kernel, X: Rows, Y: Rows, out: _Floats) -> None: ...
+def split_level(
+    X: Rows,
+    n_nodes: int,
+    n_samples: int,
+    n_starts: int,
+    n_iterations: int,
+    seed: int,
+    perm: _Indices,
+    directions: _Floats,
+    thresholds: _Floats,
+) -> None: ...
+def route(
+    X: Rows, depth: int, directions: _Floats, thresholds: _Floats, leaf: _Indices
+) -> None: ...
+def compress_level_f32(
+    K: KernelMatrix,
+    candidates: _Indices,
+    offsets: _Indices,
+    samples: _Indices,
+    max_rank: int,
+    max_size: int,
+    rtol: float,
+    below: Below | None,
+) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, Below]: ...
+def compress_level_f64(
+    K: KernelMatrix,
+    candidates: _Indices,
+    offsets: _Indices,
+    samples: _Indices,
+    max_rank: int,
+    max_size: int,
+    rtol: float,
+    below: Below | None,
+) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, Below]: ...
+def factor_level(
+    level: Level,
+    K: KernelMatrix | None,
+    shift: float,
+    basis: _Floats,
+    coupling: _Floats,
+    R_below: _Floats | None,
+    packed: _Floats,
+    W: _Floats,
+    R: _Floats,
+) -> None: ...
+def solve_up_leaves(
+    level: Level, packed: _Floats, W: _Floats, B: _Floats, X: _Floats, c: _Floats
+) -> None: ...
+def solve_up(
+    level: Level, packed: _Floats, W: _Floats, coefficients: _Floats, c: _Floats
+) -> None: ...
+def solve_down(level: Level, W: _Floats, delta: _Floats, rows: _Floats) -> None: ...
+def matmul_up(level: Level, basis: _Floats, B: _Floats, c: _Floats) -> None: ...
+def matmul_down_leaves(
+    level: Level, K: KernelMatrix, basis: _Floats, delta: _Floats, B: _Floats, Y: _Floats
+) -> None: ...
+def matmul_down(
+    level: Level, basis: _Floats, coupling: _Floats, delta: _Floats, coefficients: _Floats
+) -> None: ...
