@@ -1,0 +1,126 @@
+"""What a kernel is, and which arrays it takes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm._threads import with_serial_blas
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+Rows: TypeAlias = Any
+"""A dense (n, p) array or a scipy CSR matrix or array."""
+
+
+def as_rows(X: Rows) -> Rows:
+    """`X` as the core reads it: C-contiguous or canonical CSR, float32 or float64.
+
+    Other number types become float64. Nothing is copied where nothing has to change.
+    """
+    if np.iscomplexobj(X):
+        raise TypeError("X is complex; kernels here are of real features")
+    if scipy.sparse.issparse(X):
+        X = X.tocsr()
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        if X.shape[1] > np.iinfo(np.int32).max:
+            raise ValueError(f"X has {X.shape[1]} columns; at most 2**31 - 1 are supported")
+        return X
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, (rows, features); its shape is {X.shape}")
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+def require_finite(X: Rows) -> None:
+    """Raise ValueError where `X` has NaN or infinite entries, naming the first such row."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    finite = np.isfinite(values)
+    if not finite.all():
+        first = np.unravel_index(int(np.argmin(finite)), finite.shape)[0]
+        if scipy.sparse.issparse(X):
+            first = np.searchsorted(X.indptr, first, side="right") - 1
+        raise ValueError(
+            f"X has NaN or infinite entries, first in row {first}; impute or drop them"
+        )
+
+
+def core_rows(X: Rows) -> _core.Rows:
+    """Hand rows in the form of `as_rows` to the core."""
+    if scipy.sparse.issparse(X):
+        indptr = X.indptr.astype(np.int64, copy=False)
+        indices = X.indices.astype(np.int32, copy=False)
+        return _core.Rows(indptr, indices, X.data, X.shape[1])
+    return _core.Rows(X)
+
+
+def _alike(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+    """Both in the precision of the wider, both sparse if one is."""
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}")
+    dtype = np.result_type(X.dtype, Y.dtype)
+    if scipy.sparse.issparse(X) != scipy.sparse.issparse(Y):
+        X, Y = scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y)
+    return as_rows(X.astype(dtype, copy=False)), as_rows(Y.astype(dtype, copy=False))
+
+
+class Kernel(ABC):
+    """A positive semi-definite function of two points."""
+
+    @abstractmethod
+    def block(self, X: Rows, Y: Rows | None = None) -> Floats:
+        """Kernel values of every row of `X` with every row of `Y` (`X` itself if None).
+
+        Parameters
+        ----------
+        X, Y : (n, p) and (m, p) array or CSR matrix
+
+        Returns
+        -------
+        (n, m) array, float32 if both inputs are, else float64
+        """
+
+    @abstractmethod
+    def diag(self, X: Rows) -> Floats:
+        """Kernel value of every row of `X` with itself, (n,)."""
+
+    @abstractmethod
+    def matrix(self, X: Rows) -> _core.KernelMatrix:
+        """Return the kernel matrix of `X`, whose entries the core computes when it needs them."""
+
+
+class CoreKernel(Kernel):
+    """A kernel that the core knows by name."""
+
+    @property
+    @abstractmethod
+    def _core_kernel(self) -> _core.Kernel: ...
+
+    @with_serial_blas
+    def block(self, X: Rows, Y: Rows | None = None) -> Floats:
+        """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
+        X = as_rows(X)
+        X, Y = (X, X) if Y is None else _alike(X, as_rows(Y))
+        out: Floats = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
+        _core.kernel_block(self._core_kernel, core_rows(X), core_rows(Y), out)
+        return out
+
+    def matrix(self, X: Rows) -> _core.KernelMatrix:
+        """Return the kernel matrix of `X`; see `Kernel.matrix`."""
+        return _core.KernelMatrix(self._core_kernel, core_rows(as_rows(X)))
+
+
+def require_positive(**values: float) -> None:
+    """Raise ValueError for a parameter that is not a positive finite number."""
+    for name, value in values.items():
+        if not (value > 0 and np.isfinite(value)):
+            raise ValueError(f"{name} must be a positive number, got {value!r}")

@@ -1,0 +1,43 @@
+"""Every test must pass for any seed: a new one is drawn per run, or given with --seed."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("hssvm", deadline=None, print_blob=True)
+settings.load_profile("hssvm")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--seed", type=int, default=None, help="seed of the rng fixture")
+
+
+def pytest_configure(config):
+    if config.getoption("--seed") is None:
+        config.option.seed = int(np.random.SeedSequence().entropy % 2**31)
+
+
+def pytest_report_header(config):
+    return f"rng seed: {config.getoption('--seed')} (repeat with --seed)"
+
+
+@pytest.fixture
+def rng(request):
+    return np.random.default_rng(request.config.getoption("--seed"))
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The loader of the data sets in HSSVM_DATA; skips where there are none."""
+    folder = os.environ.get("HSSVM_DATA")
+    if not folder or not (Path(folder) / "load.py").exists():
+        pytest.skip("HSSVM_DATA names no folder of data sets")
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("hssvm_data", Path(folder) / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.load

@@ -1,0 +1,129 @@
+"""Naive versions, from the definitions, and the data they are tried on."""
+
+import numpy as np
+import scipy.linalg
+
+from hssvm.kernels import (
+    CallableKernel,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern32,
+    Matern52,
+    Polynomial,
+)
+
+
+def kernel_value(kernel, x, y):
+    """k(x, y) in float64, by the formula in the kernel's docstring."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    d = np.sqrt(((x - y) ** 2).sum())
+    match kernel:
+        case Gaussian(gamma):
+            return np.exp(-gamma * d**2)
+        case Laplacian(gamma):
+            return np.exp(-gamma * d)
+        case Matern32(gamma):
+            a = np.sqrt(3) * gamma * d
+            return (1 + a) * np.exp(-a)
+        case Matern52(gamma):
+            a = np.sqrt(5) * gamma * d
+            return (1 + a + a**2 / 3) * np.exp(-a)
+        case Polynomial(gamma, coef0, degree):
+            return (gamma * (x @ y) + coef0) ** degree
+        case Linear():
+            return x @ y
+        case CallableKernel(function):
+            return function(x[None], y[None])[0, 0]
+
+
+def kernel_matrix(kernel, X, Y=None):
+    """K by a double loop."""
+    Y = X if Y is None else Y
+    return np.array([[kernel_value(kernel, x, y) for y in Y] for x in X])
+
+
+def laplacian_function(X, Y):
+    """A kernel as a user would write one."""
+    return np.exp(-np.sqrt(((X[:, None] - Y[None]) ** 2).sum(-1)))
+
+
+def all_kernels(gamma=1.0):
+    """One of each kernel."""
+    return [
+        Gaussian(gamma),
+        Laplacian(gamma),
+        Matern32(gamma),
+        Matern52(gamma),
+        Polynomial(gamma, coef0=1.0, degree=3),
+        Linear(),
+        CallableKernel(laplacian_function),
+    ]
+
+
+def nested_nystroem(H):
+    """K~ by the definition in hssvm.hss, from the kernel and each node's subspace.
+
+    A node's subspace is given by its skeleton J and an orthonormal rotation Q of the basis
+    k_J L^-T, which is read off `basis` and checked. Projecting every function k(., x) on the
+    subspace of its leaf, then of the leaf's parent and so on gives the entries of K~.
+    """
+    tree, K = H.tree, H.kernel.block(H.X.astype(np.float64))
+    dense = np.zeros_like(K)
+    below = {}
+    for level in reversed(range(tree.depth + 1)):
+        offsets, data = tree.offsets(level), H.levels[level]
+        here, start = {}, 0
+        for node in range(2**level):
+            rows = tree.perm[offsets[node] : offsets[node + 1]]
+            J = data.skeleton[data.skeleton_ends[node] : data.skeleton_ends[node + 1]]
+            rank = data.ranks[node + 1] - data.ranks[node]
+            L = np.linalg.cholesky(K[np.ix_(J, J)])
+            children = [below[2 * node], below[2 * node + 1]] if level < tree.depth else None
+            if children is None:
+                dense[np.ix_(rows, rows)] = K[np.ix_(rows, rows)]
+                project = np.linalg.solve(L, K[np.ix_(J, rows)]).T
+                phi = np.eye(rows.size)
+            else:
+                (rows_a, J_a, G_a, phi_a), (rows_b, J_b, G_b, phi_b) = children
+                C = G_a.T @ K[np.ix_(J_a, J_b)] @ G_b
+                assert np.linalg.norm(C, 2) <= 1 + 1e-6
+                dense[np.ix_(rows_a, rows_b)] = phi_a @ C @ phi_b.T
+                dense[np.ix_(rows_b, rows_a)] = dense[np.ix_(rows_a, rows_b)].T
+                G = scipy.linalg.block_diag(G_a, G_b)
+                candidates = np.concatenate([J_a, J_b])
+                project = np.linalg.solve(L, K[np.ix_(J, candidates)] @ G).T
+                phi = scipy.linalg.block_diag(phi_a, phi_b)
+            m = project.shape[0]
+            basis = data.basis[start : start + m * rank].reshape(rank, m).T.astype(float)
+            start += m * rank
+            Q = np.linalg.lstsq(project, basis, rcond=None)[0]
+            tol = 1e-3 if H.dtype == np.float32 else 1e-6
+            assert np.allclose(Q.T @ Q, np.eye(rank), atol=tol)
+            here[node] = rows, J, np.linalg.solve(L.T, Q), phi @ project @ Q
+        below = here
+    return dense
+
+
+def awkward_points(rng, n, p, kind):
+    """Points with a name for what is odd about them."""
+    X = rng.standard_normal((n, p))
+    match kind:
+        case "plain":
+            pass
+        case "duplicates":
+            X = X[rng.integers(0, max(1, n // 2), n)]
+        case "one point":
+            X = np.repeat(X[:1], n, axis=0)
+        case "constant feature":
+            X[:, rng.integers(p)] = 3.0
+        case "clusters":
+            X = 0.01 * X + 10.0 * rng.integers(0, 3, (n, 1))
+        case "line":
+            X = np.linspace(0, 1, n)[:, None] * X[:1]
+        case "offset":
+            X = X + 1e3
+    return X
+
+
+AWKWARD = ["plain", "duplicates", "one point", "constant feature", "clusters", "line", "offset"]
