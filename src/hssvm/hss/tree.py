@@ -1,0 +1,125 @@
+"""The cluster tree: nearby points in the same node, all leaves on one level."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm.hss.splitters import Splitter, TwoMeansSplitter
+from hssvm.kernels.base import Floats, Rows, as_rows, core_rows, require_finite
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterTree:
+    """A perfect binary tree over n points.
+
+    Level 0 is the root; level l has ``2**l`` nodes, of sizes that differ by one at most. Node i of
+    level l owns the rows ``perm[offsets(l)[i] : offsets(l)[i + 1]]`` of X, and its children are
+    nodes 2i and 2i + 1 of level l + 1. n need not be a power of two.
+
+    Parameters
+    ----------
+    perm : (n,) int64
+        Tree order to user order: ``X_tree = X[perm]``.
+    depth : int
+        Level of the leaves.
+    directions : (2**depth - 1, p)
+    thresholds : (2**depth - 1,)
+        The cuts of all inner nodes, root first: see `route`.
+    """
+
+    perm: NDArray[np.int64]
+    depth: int
+    directions: Floats
+    thresholds: Floats
+
+    @classmethod
+    def build(
+        cls,
+        X: Rows,
+        leaf_size: int = 256,
+        splitter: Splitter | None = None,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> ClusterTree:
+        """Cut `X` level by level until no leaf has more than `leaf_size` points.
+
+        Parameters
+        ----------
+        X : (n, p) array or CSR matrix
+        leaf_size : int
+        splitter : Splitter, default TwoMeansSplitter()
+        random_state : int, numpy Generator or None
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm.hss import ClusterTree
+        >>> tree = ClusterTree.build(np.arange(10.0)[:, None], leaf_size=3)
+        >>> tree.depth, tree.offsets(2)
+        (2, array([ 0,  2,  5,  7, 10]))
+        """
+        X = as_rows(X)
+        n = X.shape[0]
+        if n < 1:
+            raise ValueError("X has no rows")
+        if leaf_size < 2:
+            raise ValueError(f"leaf_size must be at least 2, got {leaf_size}")
+        require_finite(X)
+        splitter = TwoMeansSplitter() if splitter is None else splitter
+        rng = np.random.default_rng(random_state)
+        depth = 0
+        while -(-n // 2**depth) > leaf_size:
+            depth += 1
+        perm = np.arange(n, dtype=np.int64)
+        cuts = []
+        for level in range(depth):
+            logger.debug("tree: cutting level %d of %d", level + 1, depth)
+            cuts.append(splitter.split(X, 2**level, perm, int(rng.integers(2**63))))
+        none = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
+        directions, thresholds = (np.concatenate(parts) for parts in zip(none, *cuts, strict=True))
+        return cls(perm, depth, directions, thresholds)
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self.perm.shape[0])
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, ``2**depth``."""
+        return 2**self.depth
+
+    def offsets(self, level: int) -> NDArray[np.int64]:
+        """Ends of the nodes of a level in tree order, ``(2**level + 1,)``."""
+        n_nodes = 2**level
+        return np.arange(n_nodes + 1, dtype=np.int64) * self.n // n_nodes
+
+    def route(self, X: Rows) -> NDArray[np.int64]:
+        """Leaf of every row of new data.
+
+        A point of the training data that lies exactly on a cut (duplicates of a median point) may
+        be routed to the other side than the one `perm` has it on.
+
+        Parameters
+        ----------
+        X : (m, p) array or CSR matrix
+
+        Returns
+        -------
+        (m,) int64, between 0 and n_leaves - 1
+        """
+        X = as_rows(X)
+        if X.shape[1] != self.directions.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} features, the tree was built on {self.directions.shape[1]}"
+            )
+        leaf = np.empty(X.shape[0], dtype=np.int64)
+        rows = core_rows(X.astype(self.directions.dtype, copy=False))
+        _core.route(rows, self.depth, self.directions, self.thresholds, leaf)
+        return leaf

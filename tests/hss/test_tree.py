@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from reference import AWKWARD, awkward_points
+
+from hssvm.hss import ClusterTree, TwoMeansSplitter
+from hssvm.hss.samples import draw_samples
+
+trees = {
+    "seed": st.integers(0, 2**32 - 1),
+    "n": st.integers(1, 500),
+    "p": st.integers(1, 8),
+    "leaf_size": st.integers(2, 80),
+    "kind": st.sampled_from(AWKWARD),
+}
+
+
+@given(**trees)
+def test_nodes_partition_their_parent(seed, n, p, leaf_size, kind):
+    X = awkward_points(np.random.default_rng(seed), n, p, kind)
+    tree = ClusterTree.build(X, leaf_size, random_state=seed)
+    assert_array_equal(np.sort(tree.perm), np.arange(n))
+    assert np.diff(tree.offsets(tree.depth)).max() <= leaf_size
+    assert tree.depth == 0 or np.diff(tree.offsets(tree.depth - 1)).max() > leaf_size
+    for level in range(tree.depth + 1):
+        sizes = np.diff(tree.offsets(level))
+        assert sizes.sum() == n
+        assert sizes.max() - sizes.min() <= 1
+        if level:
+            assert_array_equal(tree.offsets(level)[::2], tree.offsets(level - 1))
+
+
+@given(**trees)
+def test_cuts_separate_the_halves(seed, n, p, leaf_size, kind):
+    X = awkward_points(np.random.default_rng(seed), n, p, kind)
+    tree = ClusterTree.build(X, leaf_size, random_state=seed)
+    for level in range(tree.depth):
+        offsets, halves = tree.offsets(level), tree.offsets(level + 1)
+        for node in range(2**level):
+            cut = 2**level - 1 + node
+            value = X[tree.perm[offsets[node] : offsets[node + 1]]] @ tree.directions[cut]
+            middle = halves[2 * node + 1] - offsets[node]
+            slack = 1e-12 * (1 + np.abs(X).max() * p)
+            assert value[:middle].max() <= tree.thresholds[cut] + slack
+            assert value[middle:].min() >= tree.thresholds[cut] - slack
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_points_are_routed_to_their_leaf(dtype, sparse, rng):
+    X = rng.standard_normal((3001, 5)).astype(dtype)
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    tree = ClusterTree.build(rows, leaf_size=100, random_state=rng)
+    expected = np.empty(3001, dtype=np.int64)
+    expected[tree.perm] = np.repeat(np.arange(tree.n_leaves), np.diff(tree.offsets(tree.depth)))
+    # Rounding may move the points next to a cut.
+    assert (tree.route(rows) != expected).mean() < 0.01
+    assert (tree.route(scipy.sparse.csr_array(X)) != tree.route(X)).mean() < 0.01
+
+
+def test_groups_are_not_cut(rng):
+    centers = np.array([[0, 0], [0, 9], [30, 0], [30, 9]])
+    which = rng.permutation(np.repeat(np.arange(4), 100))
+    X = centers[which] + rng.standard_normal((400, 2))
+    tree = ClusterTree.build(X, leaf_size=100, random_state=rng)
+    leaves = which[tree.perm].reshape(4, 100)
+    assert (leaves == leaves[:, :1]).all()
+
+
+def test_a_seed_gives_one_tree_on_any_number_of_threads(rng):
+    from threadpoolctl import threadpool_limits
+
+    X = rng.standard_normal((5000, 4))
+    trees = []
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads):
+            trees.append(ClusterTree.build(X, leaf_size=64, random_state=7))
+    for tree in trees[1:]:
+        assert_array_equal(tree.perm, trees[0].perm)
+        assert_array_equal(tree.directions, trees[0].directions)
+    other = ClusterTree.build(X, leaf_size=64, random_state=8)
+    assert not np.array_equal(other.perm, trees[0].perm)
+
+
+def test_splitter_parameters_matter(rng):
+    X = rng.standard_normal((2000, 4))
+    few = ClusterTree.build(X, 64, TwoMeansSplitter(n_samples=8, n_starts=1, n_iterations=1))
+    many = ClusterTree.build(X, 64)
+    assert not np.array_equal(few.perm, many.perm)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ClusterTree.build(np.empty((0, 2))), "no rows"),
+        (lambda: ClusterTree.build(np.array([[0.0], [np.nan]])), "first in row 1"),
+        (
+            lambda: ClusterTree.build(scipy.sparse.csr_array([[0.0, 1.0], [0, 2], [np.inf, 0]])),
+            "first in row 2",
+        ),
+        (lambda: ClusterTree.build(np.ones((5, 2)), leaf_size=1), "leaf_size must be at least 2"),
+        (lambda: ClusterTree.build(np.ones((5, 2))).route(np.ones((1, 3))), "built on 2"),
+    ],
+)
+def test_errors(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@given(**trees, n_samples=st.integers(0, 60))
+def test_samples_lie_outside_and_in_equal_shares(seed, n, p, leaf_size, kind, n_samples):
+    rng = np.random.default_rng(seed)
+    tree = ClusterTree.build(awkward_points(rng, n, p, kind), leaf_size, random_state=seed)
+    position = np.empty(n, dtype=int)
+    position[tree.perm] = np.arange(n)
+    for level in range(1, tree.depth + 1):
+        samples = draw_samples(tree, level, n_samples, rng)
+        assert samples.shape == (2**level, n_samples)
+        node = np.searchsorted(tree.offsets(level), position[samples], side="right") - 1
+        # Level of the ancestor whose sibling a sample lies in: where the paths part.
+        parted = node ^ np.arange(2**level)[:, None]
+        assert (parted > 0).all()
+        ancestor = level - np.floor(np.log2(parted)).astype(int)
+        for row in ancestor:
+            counts = np.bincount(row, minlength=level + 1)[1:]
+            assert counts.max(initial=0) - counts.min(initial=n_samples) <= 1
