@@ -1,0 +1,17 @@
+"""Data sets by name, from the folder that the environment variable HSSVM_DATA names."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+
+def load(name, **options):
+    """Return (X_train, y_train, X_test, y_test); see ``load.py`` in the data folder."""
+    folder = os.environ.get("HSSVM_DATA")
+    if not folder:
+        sys.exit("Set HSSVM_DATA to the folder with the data sets and their load.py.")
+    spec = importlib.util.spec_from_file_location("hssvm_data", Path(folder) / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.load(name, **options)

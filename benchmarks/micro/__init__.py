@@ -1,0 +1,1 @@
+"""Costs of the engine's own steps."""
