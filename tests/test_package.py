@@ -1,0 +1,30 @@
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import hssvm
+
+
+def test_has_a_version():
+    assert hssvm.__version__[0].isdigit()
+
+
+def test_imports_quickly_and_only_what_it_needs():
+    code = "import sys, hssvm.hss, hssvm.systems; print('sklearn' in sys.modules)"
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        out = subprocess.check_output([sys.executable, "-c", code], text=True)
+        seconds.append(time.perf_counter() - start)
+        assert out.strip() == "False"
+    assert min(seconds) < 2
+
+
+def test_the_example_of_the_readme_runs(capsys):
+    text = (Path(__file__).parent.parent / "README.md").read_text()
+    code, output = text.split("```python\n")[1].split("```", 1)
+    exec(code, {})
+    shown = output.split("```\n")[1].splitlines()
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed] == [line.split()[0] for line in shown]
