@@ -399,12 +399,9 @@ void factor_level(const Level& level, const KernelMatrix* K, double shift, Array
                 size(R) == level.shape.square_start.back() &&
                 level.shape.leaf() == (K != nullptr) && level.shape.leaf() != R_below.has_value(),
             "factor_level: shapes do not fit");
-    if (R_below) {
-        Index total = 0;
-        for (Index c = 0; c < 2 * level.shape.n_nodes; ++c)
-            total += level.shape.child_rank(c) * level.shape.child_rank(c);
-        require(size(*R_below) == total, "R_below has the wrong size");
-    }
+    if (R_below)
+        require(size(*R_below) == level.shape.child_square_start.back(),
+                "R_below has the wrong size");
     if (K) require(K->n == level.n_rows(), "kernel matrix and level differ in size");
     const hss::KernelMatrix* matrix = K ? K->matrix.get() : nullptr;
     nb::gil_scoped_release release;
@@ -416,7 +413,8 @@ template <class T>
 void bind_functions(nb::module_& m) {
     m.def("kernel_block", &kernel_block<T>, "kernel"_a, "X"_a, "Y"_a, "out"_a.noconvert());
     m.def("split_level", &split_level<T>, "X"_a, "n_nodes"_a, "n_samples"_a, "n_starts"_a,
-          "n_iterations"_a, "seed"_a, "perm"_a.noconvert(), "directions"_a.noconvert(), "thresholds"_a.noconvert());
+          "n_iterations"_a, "seed"_a, "perm"_a.noconvert(), "directions"_a.noconvert(),
+          "thresholds"_a.noconvert());
     m.def("route", &route<T>, "X"_a, "depth"_a, "directions"_a.noconvert(),
           "thresholds"_a.noconvert(), "leaf"_a.noconvert());
     m.def("factor_level", &factor_level<T>, "level"_a, "K"_a.none(), "shift"_a,

@@ -35,9 +35,6 @@ def data():
     folder = os.environ.get("HSSVM_DATA")
     if not folder or not (Path(folder) / "load.py").exists():
         pytest.skip("HSSVM_DATA names no folder of data sets")
-    import importlib.util
+    from benchmarks.datasets import load
 
-    spec = importlib.util.spec_from_file_location("hssvm_data", Path(folder) / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.load
+    return load

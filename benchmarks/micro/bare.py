@@ -91,13 +91,11 @@ def node_shapes(matrix):
     """(m, rank, rank_a, rank_b) of every node, leaves first."""
     shapes = []
     for i in reversed(range(matrix.tree.depth + 1)):
-        ranks = matrix.ranks[i]
+        ranks, m = matrix.ranks[i], np.diff(matrix.row_ends(i))
         if i == matrix.tree.depth:
             children = np.zeros((len(ranks), 2), dtype=int)
-            m = np.diff(matrix.tree.offsets(i))
         else:
             children = matrix.ranks[i + 1].reshape(-1, 2)
-            m = children.sum(axis=1)
         shapes += [
             tuple(map(int, s)) for s in zip(m, ranks, children[:, 0], children[:, 1], strict=True)
         ]

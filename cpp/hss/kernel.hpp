@@ -70,7 +70,7 @@ template <class T, class Distance>
 void finish_column(const Kernel& kernel, T* v, Index n, const T* norm, T norm_y,
                    Distance&& distance) {
     if (kernel.radial() && simd::distances(v, n, norm, norm_y)) {
-        const T tau = std::sqrt(std::numeric_limits<T>::epsilon());
+        const T tau = simd::half_lost<T>();
         for (Index i = 0; i < n; ++i)
             if (v[i] <= tau * (norm[i] + norm_y)) v[i] = distance(i);
     }

@@ -145,11 +145,18 @@ HSS_COLUMNS(add_columns, double)
 HSS_COLUMNS(add_columns, float)
 #undef HSS_COLUMNS
 
+// |x - y|^2 computed as |x|^2 + |y|^2 - 2 <x, y> has lost half of its digits below this share of
+// |x|^2 + |y|^2.
+template <class T>
+HSS_INLINE T half_lost() {
+    return std::sqrt(std::numeric_limits<T>::epsilon());
+}
+
 // v[i] = |x_i - y|^2 from v[i] = <x_i, y>, norm[i] = |x_i|^2, norm_y = |y|^2. Returns whether some
 // distance is so small against the norms that the difference has lost half of its digits.
 template <class T>
 HSS_INLINE bool distances_body(T* v, Index n, const T* norm, T norm_y) {
-    const T tau = std::sqrt(std::numeric_limits<T>::epsilon());
+    const T tau = half_lost<T>();
     T slack = 0;
     for (Index i = 0; i < n; ++i) {
         const T total = norm[i] + norm_y;

@@ -26,20 +26,23 @@ struct Level {
     const Index* child_ranks;  // null at the leaves
     const Index* rows;         // perm, at the leaves; null above
     std::vector<Index> basis_start, triangle_start, coupling_start, square_start;
+    std::vector<Index> child_square_start;  // of the 2 n_nodes children; zeros at the leaves
 
     Level(Index n_nodes, const Index* offsets, const Index* ranks, const Index* child_ranks,
           const Index* rows)
         : n_nodes(n_nodes), offsets(offsets), ranks(ranks), child_ranks(child_ranks), rows(rows) {
-        auto sum = [&](std::vector<Index>& start, auto&& size) {
-            start.resize(n_nodes + 1);
-            for (Index i = 0; i < n_nodes; ++i) start[i + 1] = start[i] + size(i);
+        auto sum = [](std::vector<Index>& start, Index n, auto&& size) {
+            start.resize(n + 1);
+            for (Index i = 0; i < n; ++i) start[i + 1] = start[i] + size(i);
         };
-        sum(basis_start, [&](Index i) { return m(i) * rank(i); });
-        sum(triangle_start, [&](Index i) { return m(i) * (m(i) + 1) / 2; });
-        sum(coupling_start, [&](Index i) {
+        sum(basis_start, n_nodes, [&](Index i) { return m(i) * rank(i); });
+        sum(triangle_start, n_nodes, [&](Index i) { return m(i) * (m(i) + 1) / 2; });
+        sum(coupling_start, n_nodes, [&](Index i) {
             return leaf() ? 0 : child_rank(2 * i) * child_rank(2 * i + 1);
         });
-        sum(square_start, [&](Index i) { return rank(i) * rank(i); });
+        sum(square_start, n_nodes, [&](Index i) { return rank(i) * rank(i); });
+        sum(child_square_start, 2 * n_nodes,
+            [&](Index c) { return leaf() ? 0 : child_rank(c) * child_rank(c); });
     }
     bool leaf() const { return rows != nullptr; }
     Index m(Index i) const { return offsets[i + 1] - offsets[i]; }
@@ -69,6 +72,13 @@ View<T> gather(const Level& level, Index i, const T* B, Index k, Buffer<T>& buff
     return Bt;
 }
 
+// And back: the columns of Xt to the rows of X.
+template <class T>
+void scatter(const Level& level, Index i, View<const T> Xt, T* X) {
+    const Index* rows = level.rows + level.offsets[i];
+    for (Index j = 0; j < Xt.cols; ++j) std::copy_n(Xt.col(j), Xt.rows, X + rows[j] * Xt.rows);
+}
+
 template <class T>
 View<T> own_rows(const Level& level, Index i, T* coefficients, Index k) {
     return {coefficients + level.offsets[i] * k, k, level.m(i)};
@@ -79,10 +89,6 @@ View<T> own_rows(const Level& level, Index i, T* coefficients, Index k) {
 template <class T>
 void factor_level(const Level& level, const KernelMatrix* K, T shift, const T* basis,
                   const T* coupling, const T* R_below, T* packed, T* W, T* R) {
-    std::vector<Index> below(2 * level.n_nodes + 1, 0);
-    if (!level.leaf())
-        for (Index c = 0; c < 2 * level.n_nodes; ++c)
-            below[c + 1] = below[c] + level.child_rank(c) * level.child_rank(c);
     parallel_for(level.n_nodes, [&](Index i) {
         static thread_local Buffer<T> block;
         View<T> A = block.take(level.m(i), level.m(i)), U = level.basis(W, i);
@@ -91,7 +97,8 @@ void factor_level(const Level& level, const KernelMatrix* K, T shift, const T* b
             leaf_block<T>(*K, level.rows + level.offsets[i], U, shift, A);
         } else {
             const Index ra = level.child_rank(2 * i), rb = level.child_rank(2 * i + 1);
-            parent_block<T>({R_below + below[2 * i], ra, ra}, {R_below + below[2 * i + 1], rb, rb},
+            const Index* start = level.child_square_start.data() + 2 * i;
+            parent_block<T>({R_below + start[0], ra, ra}, {R_below + start[1], rb, rb},
                             level.coupling(coupling, i), U, A);
         }
         factor_node<T>(A, U, {packed + level.triangle_start[i], level.m(i)},
@@ -109,8 +116,7 @@ void solve_up_leaves(const Level& level, const T* packed, const T* W, const T* B
         View<T> Bt = gather(level, i, B, k, buffer);
         project<T>(level.basis(W, i), Bt, level.coefficients(c, i, k));
         PackedLower<T>(const_cast<T*>(packed) + level.triangle_start[i], level.m(i)).solve(Bt);
-        const Index* rows = level.rows + level.offsets[i];
-        for (Index j = 0; j < Bt.cols; ++j) std::copy_n(Bt.col(j), k, X + rows[j] * k);
+        scatter<T>(level, i, Bt, X);
     });
 }
 
@@ -134,8 +140,7 @@ void solve_down_leaves(const Level& level, const T* W, const T* delta, T* X, Ind
         static thread_local Buffer<T> buffer;
         View<T> Xt = gather(level, i, X, k, buffer);
         expand<T>(level.basis(W, i), level.coefficients(delta, i, k), Xt);
-        const Index* rows = level.rows + level.offsets[i];
-        for (Index j = 0; j < Xt.cols; ++j) std::copy_n(Xt.col(j), k, X + rows[j] * k);
+        scatter<T>(level, i, Xt, X);
     });
 }
 
@@ -171,7 +176,7 @@ void matmul_down_leaves(const Level& level, const KernelMatrix& K, const T* basi
         K.block(rows, m, rows, m, inside);
         gemm<T>('N', 'N', T(1), Bt, inside, T(0), Yt);
         expand<T>(level.basis(basis, i), level.coefficients(delta, i, k), Yt);
-        for (Index j = 0; j < m; ++j) std::copy_n(Yt.col(j), k, Y + rows[j] * k);
+        scatter<T>(level, i, Yt, Y);
     });
 }
 

@@ -31,7 +31,7 @@ class CoefficientPool:
         try:
             flat = self._free.pop()
         except IndexError:
-            flat = np.empty(size, self._dtype)
+            flat = np.empty(0, self._dtype)
         if flat.size < size:
             flat = np.empty(size, self._dtype)
         try:

@@ -77,14 +77,19 @@ class HSSMatrix:
         self.levels = levels
         self.kernel_matrix = kernel.matrix(X)
         self.shapes = [self._shape_of(level) for level in range(tree.depth + 1)]
-        self._coefficients = CoefficientPool([int(level.ranks[-1]) for level in levels], self.dtype)
+        self.coefficients = CoefficientPool([int(level.ranks[-1]) for level in levels], self.dtype)
+
+    def row_ends(self, level: int) -> NDArray[np.int64]:
+        """Running sum of the rows of a level's nodes: points, or coefficients of the children."""
+        if level == self.tree.depth:
+            return self.tree.offsets(level)
+        return np.ascontiguousarray(self.levels[level + 1].ranks[::2])
 
     def _shape_of(self, level: int) -> _core.Level:
         ranks = self.levels[level].ranks
         if level == self.tree.depth:
-            return _core.Level(self.tree.offsets(level), ranks, None, self.tree.perm)
-        child_ranks = self.levels[level + 1].ranks
-        return _core.Level(np.ascontiguousarray(child_ranks[::2]), ranks, child_ranks, None)
+            return _core.Level(self.row_ends(level), ranks, None, self.tree.perm)
+        return _core.Level(self.row_ends(level), ranks, self.levels[level + 1].ranks, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return HSSMatrix, (self.kernel, self.X, self.tree, self.levels)
@@ -116,7 +121,7 @@ class HSSMatrix:
         block = as_block(B, self.tree.n, self.dtype)
         Y = np.empty_like(block)
         depth, levels, shapes = self.tree.depth, self.levels, self.shapes
-        with self._coefficients.borrow(block.shape[1]) as c:
+        with self.coefficients.borrow(block.shape[1]) as c:
             _core.matmul_up(shapes[depth], levels[depth].basis, block, c[depth])
             for i in reversed(range(depth)):
                 _core.matmul_up(shapes[i], levels[i].basis, c[i + 1], c[i])

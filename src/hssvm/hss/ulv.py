@@ -10,9 +10,8 @@ import numpy as np
 
 from hssvm import _core
 from hssvm._threads import with_serial_blas
-from hssvm.hss.coefficients import CoefficientPool
 from hssvm.hss.matrix import HSSMatrix, as_block
-from hssvm.kernels.base import Floats
+from hssvm.kernels.base import Floats, require_positive
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +48,6 @@ class ULVFactor:
         self.matrix = matrix
         self.shift = shift
         self.levels = levels
-        counts = [int(level.ranks[-1]) for level in matrix.levels]
-        self._coefficients = CoefficientPool(counts, matrix.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ULVFactor, (self.matrix, self.shift, self.levels)
@@ -75,7 +72,7 @@ class ULVFactor:
         block = as_block(B, self.matrix.tree.n, self.matrix.dtype)
         X = np.empty_like(block)
         depth, levels, shapes = self.matrix.tree.depth, self.levels, self.matrix.shapes
-        with self._coefficients.borrow(block.shape[1]) as c:
+        with self.matrix.coefficients.borrow(block.shape[1]) as c:
             leaves = levels[depth]
             _core.solve_up_leaves(shapes[depth], leaves.packed, leaves.W, block, X, c[depth])
             for i in reversed(range(depth)):
@@ -115,15 +112,13 @@ def factor(matrix: HSSMatrix, shift: float) -> ULVFactor:
     >>> bool(np.allclose(H @ x + 1.0 * x, b))
     True
     """
-    if not (shift > 0 and np.isfinite(shift)):
-        raise ValueError(f"shift must be a positive number, got {shift!r}")
+    require_positive(shift=shift)
     depth, dtype = matrix.tree.depth, matrix.dtype
     R: Floats | None = None
     levels: list[FactorLevel] = []
     for i in reversed(range(depth + 1)):
         level = matrix.levels[i]
-        rows = matrix.tree.offsets(i) if i == depth else matrix.levels[i + 1].ranks[::2]
-        m, ranks = np.diff(rows), np.diff(level.ranks)
+        m, ranks = np.diff(matrix.row_ends(i)), np.diff(level.ranks)
         packed: Floats = np.empty(int((m * (m + 1) // 2).sum()), dtype)
         W = np.empty_like(level.basis)
         R_here: Floats = np.empty(int((ranks**2).sum()), dtype)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from hssvm.hss.matrix import as_block
-from hssvm.kernels.base import Floats
+from hssvm.kernels.base import Floats, require_positive
 from hssvm.systems.base import System
 
 
@@ -31,8 +31,7 @@ class DenseSystem(System):
     """
 
     def __init__(self, K: Floats, shift: float) -> None:
-        if not (shift > 0 and np.isfinite(shift)):
-            raise ValueError(f"shift must be a positive number, got {shift!r}")
+        require_positive(shift=shift)
         K = np.asarray(K)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
             raise ValueError(f"K must be a square matrix, its shape is {K.shape}")
