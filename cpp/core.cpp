@@ -11,9 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "hss/box.hpp"
 #include "hss/compress.hpp"
 #include "hss/kernel.hpp"
 #include "hss/lapack.hpp"
+#include "hss/predict.hpp"
 #include "hss/split.hpp"
 #include "hss/sweep.hpp"
 
@@ -244,6 +246,7 @@ void split_level(const Rows& X, Index n_nodes, Index n_samples, Index n_starts,
 template <class T>
 void route(const Rows& X, Index depth, Matrix<const T> directions, Array<const T> thresholds,
            Array<Index> leaf) {
+    require(depth >= 0 && depth < 62, "route: depth");
     require(size(leaf) == X.n_rows() && size(thresholds) == (Index(1) << depth) - 1 &&
                 static_cast<Index>(directions.shape(0)) == size(thresholds) &&
                 static_cast<Index>(directions.shape(1)) == X.n_features(),
@@ -299,12 +302,13 @@ nb::object running_sum(const std::vector<Index>& counts) {
     return nb::cast(Array<Index>(sums, {counts.size() + 1}, owner));
 }
 
-// -> skeleton_offsets, skeleton, ranks (running sum), basis, coupling, below
+// -> skeleton_offsets, skeleton, ranks (running sum), basis, coupling, expansion, below
 template <class T>
 nb::tuple compress_level(const KernelMatrix& K, Indices candidates, Indices offsets,
                          Matrix<const Index> samples, Index max_rank, Index max_size, double rtol,
                          const Below* below) {
     require_no_sweep();
+    require(max_rank >= 0 && max_size >= max_rank, "compress_level: max_rank and max_size");
     const Index n_nodes = size(offsets) - 1;
     check_indices(candidates, K.n);
     check_offsets(offsets, size(candidates));
@@ -339,7 +343,31 @@ nb::tuple compress_level(const KernelMatrix& K, Indices candidates, Indices offs
                           running_sum(here.ranks),
                           concatenate(nodes, [](Node& n) -> auto& { return n.basis; }),
                           concatenate(nodes, [](Node& n) -> auto& { return n.coupling; }),
+                          concatenate(nodes, [](Node& n) -> auto& { return n.expansion; }),
                           std::move(here));
+}
+
+// --- prediction ----------------------------------------------------------------------------------
+
+template <class T>
+void grouped_product(const hss::Kernel& kernel, const Rows& X, Indices x_order, Indices x_ends,
+                     const Rows& Y, Indices y_ends, Matrix<const T> W, Matrix<T> out) {
+    require(X.n_features() == Y.n_features(), "X and Y differ in their number of features");
+    check_offsets(x_ends, X.n_rows());
+    check_offsets(y_ends, Y.n_rows());
+    check_indices(x_order, X.n_rows());
+    require(size(x_order) == X.n_rows() && size(x_ends) == size(y_ends) &&
+                static_cast<Index>(W.shape(0)) == Y.n_rows() &&
+                static_cast<Index>(out.shape(0)) == X.n_rows() && out.shape(1) == W.shape(1),
+            "grouped_product: shapes do not fit");
+    nb::gil_scoped_release release;
+    X.visit<T>([&](auto& rows) {
+        const auto* other = std::get_if<std::decay_t<decltype(rows)>>(&Y.rows);
+        if (!other) throw nb::type_error("X and Y must both be dense or both be sparse");
+        hss::grouped_product<T>(kernel, rows, x_order.data(), x_ends.data(), *other, y_ends.data(),
+                                size(x_ends) - 1, W.data(), static_cast<Index>(W.shape(1)),
+                                out.data());
+    });
 }
 
 // --- factor, solve, multiply ---------------------------------------------------------------------
@@ -367,6 +395,7 @@ struct Level {
         check_offsets(ranks, ranks.data()[size(ranks) - 1]);
         if (rows) check_indices(*rows, size(*rows));
         if (child_ranks) {
+            check_offsets(*child_ranks, child_ranks->data()[size(*child_ranks) - 1]);
             for (Index i = 0; i <= n_nodes; ++i)
                 require(child_ranks->data()[2 * i] == offsets.data()[i], "offsets do not fit");
         }
@@ -389,36 +418,42 @@ struct Level {
 };
 
 template <class T>
-void factor_level(const Level& level, const KernelMatrix* K, double shift, Array<const T> basis,
-                  Array<const T> coupling, std::optional<Array<const T>> R_below, Array<T> packed,
-                  Array<T> W, Array<T> R) {
+void factor_level(const Level& level, const KernelMatrix* K, std::optional<Array<const T>> shift,
+                  Array<const T> basis, Array<const T> coupling,
+                  std::optional<Array<const T>> R_below, Array<T> packed, Array<T> W, Array<T> R) {
     level.require_basis(size(basis));
     level.require_basis(size(W));
     require(size(coupling) == level.shape.coupling_start.back() &&
                 size(packed) == level.shape.triangle_start.back() &&
                 size(R) == level.shape.square_start.back() &&
-                level.shape.leaf() == (K != nullptr) && level.shape.leaf() != R_below.has_value(),
+                level.shape.leaf() == (K != nullptr) && level.shape.leaf() == shift.has_value() &&
+                level.shape.leaf() != R_below.has_value(),
             "factor_level: shapes do not fit");
     if (R_below)
         require(size(*R_below) == level.shape.child_square_start.back(),
                 "R_below has the wrong size");
-    if (K) require(K->n == level.n_rows(), "kernel matrix and level differ in size");
+    if (K)
+        require(K->n == level.n_rows() && size(*shift) == level.n_rows(),
+                "kernel matrix, shift and level differ in size");
     const hss::KernelMatrix* matrix = K ? K->matrix.get() : nullptr;
     nb::gil_scoped_release release;
-    hss::factor_level<T>(level.shape, matrix, static_cast<T>(shift), basis.data(), coupling.data(),
-                         R_below ? R_below->data() : nullptr, packed.data(), W.data(), R.data());
+    hss::factor_level<T>(level.shape, matrix, shift ? shift->data() : nullptr, basis.data(),
+                         coupling.data(), R_below ? R_below->data() : nullptr, packed.data(), W.data(), R.data());
 }
 
 template <class T>
 void bind_functions(nb::module_& m) {
     m.def("kernel_block", &kernel_block<T>, "kernel"_a, "X"_a, "Y"_a, "out"_a.noconvert());
+    m.def("grouped_product", &grouped_product<T>, "kernel"_a, "X"_a, "x_order"_a.noconvert(),
+          "x_ends"_a.noconvert(), "Y"_a, "y_ends"_a.noconvert(), "W"_a.noconvert(),
+          "out"_a.noconvert());
     m.def("split_level", &split_level<T>, "X"_a, "n_nodes"_a, "n_samples"_a, "n_starts"_a,
           "n_iterations"_a, "seed"_a, "perm"_a.noconvert(), "directions"_a.noconvert(),
           "thresholds"_a.noconvert());
     m.def("route", &route<T>, "X"_a, "depth"_a, "directions"_a.noconvert(),
           "thresholds"_a.noconvert(), "leaf"_a.noconvert());
-    m.def("factor_level", &factor_level<T>, "level"_a, "K"_a.none(), "shift"_a,
-          "basis"_a.noconvert(), "coupling"_a.noconvert(), "R_below"_a.noconvert().none(),
+    m.def("factor_level", &factor_level<T>, "level"_a, "K"_a.none(),
+          "shift"_a.noconvert().none(), "basis"_a.noconvert(), "coupling"_a.noconvert(), "R_below"_a.noconvert().none(),
           "packed"_a.noconvert(), "W"_a.noconvert(), "R"_a.noconvert());
     m.def("solve_up_leaves",
           [](const Level& level, Array<const T> packed, Array<const T> W, Matrix<const T> B,
@@ -479,6 +514,51 @@ void bind_functions(nb::module_& m) {
           },
           "level"_a, "K"_a, "basis"_a.noconvert(), "delta"_a.noconvert(), "B"_a.noconvert(),
           "Y"_a.noconvert());
+    m.def("multiply_down_leaves",
+          [](const Level& level, Array<const T> packed, Array<const T> basis, Matrix<T> delta,
+             Matrix<const T> B, Matrix<T> Y) {
+              level.require_basis(size(basis));
+              const Index k = level.require_blocks(Y, delta);
+              require(level.shape.leaf() && B.size() == Y.size() &&
+                          size(packed) == level.shape.triangle_start.back(),
+                      "multiply_down_leaves: shapes do not fit");
+              nb::gil_scoped_release release;
+              hss::multiply_down_leaves<T>(level.shape, packed.data(), basis.data(), delta.data(),
+                                           B.data(), Y.data(), k);
+          },
+          "level"_a, "packed"_a.noconvert(), "basis"_a.noconvert(), "delta"_a.noconvert(),
+          "B"_a.noconvert(), "Y"_a.noconvert());
+    m.def("shifted_clip",
+          [](Matrix<const T> V, Array<const T> beta, Array<const double> tau, Matrix<const T> bound,
+             Matrix<T> Z, Matrix<double> sums) {
+              const Index n = static_cast<Index>(V.shape(0)), k = static_cast<Index>(V.shape(1));
+              require(size(beta) == n && size(tau) == k && bound.shape(0) == V.shape(0) &&
+                          bound.shape(1) == V.shape(1) && Z.shape(0) == V.shape(0) &&
+                          Z.shape(1) == V.shape(1) && sums.shape(0) == 3 &&
+                          sums.shape(1) == V.shape(1) && k > 0,
+                      "shifted_clip: shapes do not fit");
+              nb::gil_scoped_release release;
+              hss::shifted_clip<T>(V.data(), beta.data(), tau.data(), bound.data(), n, k, Z.data(),
+                                   sums.data());
+          },
+          "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "bound"_a.noconvert(),
+          "Z"_a.noconvert(), "sums"_a.noconvert());
+    m.def("leaf_weights",
+          [](const Level& level, Indices skeleton_ends, Indices skeleton, Array<const T> expansion,
+             Matrix<const T> delta, Matrix<T> weights) {
+              const Index k = level.require_blocks(weights, Matrix<T>(delta));
+              check_offsets(skeleton_ends, size(skeleton));
+              check_indices(skeleton, level.n_rows());
+              require(level.shape.leaf() && size(skeleton_ends) == level.shape.n_nodes + 1 &&
+                          size(expansion) ==
+                              hss::expansion_size(level.shape, skeleton_ends.data()),
+                      "leaf_weights: shapes do not fit");
+              nb::gil_scoped_release release;
+              hss::leaf_weights<T>(level.shape, skeleton_ends.data(), skeleton.data(),
+                                   expansion.data(), delta.data(), weights.data(), k);
+          },
+          "level"_a, "skeleton_ends"_a.noconvert(), "skeleton"_a.noconvert(),
+          "expansion"_a.noconvert(), "delta"_a.noconvert(), "weights"_a.noconvert());
     m.def("matmul_down",
           [](const Level& level, Array<const T> basis, Array<const T> coupling, Matrix<T> delta,
              Matrix<T> coefficients) {

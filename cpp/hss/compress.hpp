@@ -15,13 +15,15 @@ namespace hss {
 // What a node keeps: its skeleton J, of `size` points, and a basis of `rank` <= size functions in
 // their span. At a leaf `basis` is U; above, it is the transfer matrix V, and `coupling` is C of the
 // two children. For the parent only: L of K_JJ = L L', and the (size, rank) rotation Q such that the
-// functions k_J L^-T Q are the node's orthonormal basis; Q is empty where it is the identity.
+// functions k_J L^-T Q are the node's orthonormal basis; Q is empty where it is the identity. A leaf
+// keeps P = L^-T Q: its basis functions at a new point t are k(t, J) P.
 template <class T>
 struct NodeBasis {
     std::vector<Index> skeleton;  // rows of X
     Index rank = 0;
     std::vector<T> basis;     // (m, rank)
     std::vector<T> coupling;  // (rank_a, rank_b), empty at a leaf
+    std::vector<T> expansion;  // P, (size, rank), empty above the leaves
     std::vector<double> cholesky, rotation;
 };
 
@@ -71,6 +73,13 @@ inline void to_coupling(const NodeView& a, const NodeView& b, View<double> Ct) {
     to_basis(a, C);
     for (Index j = 0; j < C.cols; ++j)
         for (Index i = 0; i < ra; ++i) Ct(j, i) = C(i, j);
+}
+
+// P = L^-T Q
+inline void expand_basis(const NodeView& node, View<double> P) {
+    for (Index j = 0; j < P.cols; ++j)
+        for (Index i = 0; i < P.rows; ++i) P(i, j) = node.Q.rows > 0 ? node.Q(i, j) : i == j;
+    trsm<double>('L', 'L', 'T', node.L, P);
 }
 
 struct Rank {
@@ -134,6 +143,12 @@ NodeBasis<T> compress_node(const KernelMatrix& K, const Index* candidates, Index
         to_basis(a, U.block(0, 0, size_a, rank));
         to_basis(b, U.block(size_a, 0, size_b, rank));
         for (Index j = 0; j < rank; ++j) std::copy_n(&U(size_a, j), rb, &U(ra, j));
+    } else {
+        View<double> P = inside_buffer.take(size, rank);
+        NodeView own{{node.cholesky.data(), size, size}, {}};
+        if (rank < size) own.Q = {node.rotation.data(), size, rank};
+        expand_basis(own, P);
+        node.expansion.assign(P.data, P.data + size * rank);
     }
     node.basis.resize(n_coordinates * rank);
     for (Index j = 0; j < rank; ++j)

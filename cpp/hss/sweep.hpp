@@ -84,10 +84,11 @@ View<T> own_rows(const Level& level, Index i, T* coefficients, Index k) {
     return {coefficients + level.offsets[i] * k, k, level.m(i)};
 }
 
-// basis: U (leaves) or V; R_below: R of the level below; K and shift matter at the leaves.
+// basis: U (leaves) or V; R_below: R of the level below; K and shift, a number per row of X, matter
+// at the leaves.
 // Writes packed Lc, W, and R of this level.
 template <class T>
-void factor_level(const Level& level, const KernelMatrix* K, T shift, const T* basis,
+void factor_level(const Level& level, const KernelMatrix* K, const T* shift, const T* basis,
                   const T* coupling, const T* R_below, T* packed, T* W, T* R) {
     parallel_for(level.n_nodes, [&](Index i) {
         static thread_local Buffer<T> block;
@@ -177,6 +178,23 @@ void matmul_down_leaves(const Level& level, const KernelMatrix& K, const T* basi
         gemm<T>('N', 'N', T(1), Bt, inside, T(0), Yt);
         expand<T>(level.basis(basis, i), level.coefficients(delta, i, k), Yt);
         scatter<T>(level, i, Yt, Y);
+    });
+}
+
+// Y = A B + U (U' B + delta): the leaves of (K~ + diag(shift)) B, from the factor A = Lc Lc' of
+// K_II - U U' + diag(shift). Reads memory where matmul_down_leaves evaluates kernels.
+template <class T>
+void multiply_down_leaves(const Level& level, const T* packed, const T* basis, T* delta, const T* B,
+                          T* Y, Index k) {
+    parallel_for(level.n_nodes, [&](Index i) {
+        static thread_local Buffer<T> buffer, inner_buffer;
+        View<T> Bt = gather(level, i, B, k, buffer), inner = inner_buffer.take(k, level.rank(i));
+        View<T> c = level.coefficients(delta, i, k);
+        project<T>(level.basis(basis, i), Bt, inner);
+        for (Index j = 0; j < k * inner.cols; ++j) inner.data[j] += c.data[j];
+        PackedLower<T>(const_cast<T*>(packed) + level.triangle_start[i], level.m(i)).multiply(Bt);
+        expand<T>(level.basis(basis, i), inner, Bt);
+        scatter<T>(level, i, Bt, Y);
     });
 }
 

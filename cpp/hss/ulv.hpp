@@ -1,4 +1,4 @@
-// One node of the symmetric ULV factorisation of K~ + shift I.
+// One node of the symmetric ULV factorisation of K~ + diag(shift).
 //
 // With A the node's diagonal block and U its basis,
 //
@@ -20,6 +20,23 @@
 #include "workspace.hpp"
 
 namespace hss {
+
+// Up to so many right-hand sides are faster one at a time, the node's blocks staying in the cache, than
+// by BLAS, whose kernels want wider ones.
+constexpr Index few_rows = 3;
+
+// body(row) for every row of B, as a contiguous vector that may be changed in place.
+template <class T, class Body>
+void each_row(View<T> B, Body&& body) {
+    if (B.rows == 1) return body(B.data);
+    static thread_local Buffer<T> buffer;
+    T* row = buffer.take(B.cols);
+    for (Index i = 0; i < B.rows; ++i) {
+        for (Index j = 0; j < B.cols; ++j) row[j] = B(i, j);
+        body(row);
+        for (Index j = 0; j < B.cols; ++j) B(i, j) = row[j];
+    }
+}
 
 // Lower triangle in half the room of a square (LAPACK's rectangular full packed format): with
 // h = ceil(m / 2), L = [L11 0; L21 L22] keeps L11 and L21 as they are and L22' above L11.
@@ -48,16 +65,18 @@ struct PackedLower {
     // Bt = (L^-T L^-1 B)', in place
     void solve(View<T> Bt) const {
         const Index h = L11.rows, q = L22t.rows;
-        if (Bt.rows == 1) {
+        if (Bt.rows <= few_rows) {
             static thread_local Buffer<T> buffer;
             T* reciprocal = buffer.take(h + q);
             for (Index i = 0; i < h; ++i) reciprocal[i] = T(1) / L11(i, i);
             for (Index i = 0; i < q; ++i) reciprocal[h + i] = T(1) / L22t(i, i);
             const View<const T> left{L11.data, h + q, h, L11.ld};  // L21 lies right below L11
-            solve_trapezoid<T>(left, reciprocal, Bt.data);
-            solve_upper_transposed<T>(L22t, reciprocal + h, Bt.data + h);
-            solve_upper<T>(L22t, reciprocal + h, Bt.data + h);
-            solve_trapezoid_transposed<T>(left, reciprocal, Bt.data);
+            each_row(Bt, [&](T* b) {
+                solve_trapezoid<T>(left, reciprocal, b);
+                solve_upper_transposed<T>(L22t, reciprocal + h, b + h);
+                solve_upper<T>(L22t, reciprocal + h, b + h);
+                solve_trapezoid_transposed<T>(left, reciprocal, b);
+            });
             return;
         }
         View<T> B1 = Bt.block(0, 0, Bt.rows, h), B2 = Bt.block(0, h, Bt.rows, q);
@@ -67,6 +86,18 @@ struct PackedLower {
         trsm<T>('R', 'U', 'T', L22t, B2);
         gemm<T>('N', 'N', T(-1), B2, L21, T(1), B1);
         trsm<T>('R', 'L', 'N', L11, B1);
+    }
+
+    // Bt = (L L' B)', in place
+    void multiply(View<T> Bt) const {
+        const Index h = L11.rows, q = L22t.rows;
+        View<T> B1 = Bt.block(0, 0, Bt.rows, h), B2 = Bt.block(0, h, Bt.rows, q);
+        trmm<T>('R', 'L', 'N', L11, B1);
+        gemm<T>('N', 'N', T(1), B2, L21, T(1), B1);
+        trmm<T>('R', 'U', 'T', L22t, B2);
+        trmm<T>('R', 'U', 'N', L22t, B2);
+        gemm<T>('N', 'T', T(1), B1, L21, T(1), B2);
+        trmm<T>('R', 'L', 'T', L11, B1);
     }
 };
 
@@ -85,12 +116,13 @@ void factor_node(View<T> A, View<T> U, PackedLower<T> packed, View<T> R) {
     packed.store(A);
 }
 
-// A = K_II - U U' + shift I at a leaf
+// A = K_II - U U' + diag(shift_I) at a leaf
 template <class T>
-void leaf_block(const KernelMatrix& K, const Index* rows, View<const T> U, T shift, View<T> A) {
+void leaf_block(const KernelMatrix& K, const Index* rows, View<const T> U, const T* shift,
+                View<T> A) {
     K.block(rows, A.cols, rows, A.cols, A);
     syrk_lower<T>('N', T(-1), U, A);
-    for (Index i = 0; i < A.cols; ++i) A(i, i) += shift;
+    for (Index i = 0; i < A.cols; ++i) A(i, i) += shift[rows[i]];
 }
 
 // A = I + R (M - V V') R',  U = R V  with R = blkdiag(Ra, Rb), M = [I C; C' I]; U holds V on entry.
@@ -118,19 +150,30 @@ void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, View<T> U
 // Ct = (W' B)'
 template <class T>
 void project(View<const T> W, View<const T> Bt, View<T> Ct) {
-    if (Bt.rows == 1)
-        dot_columns(W, Bt.data, Ct.data);
-    else
-        gemm<T>('N', 'N', T(1), Bt, W, T(0), Ct);
+    if (Bt.rows == 1) return dot_columns(W, Bt.data, Ct.data);
+    if (Bt.rows > few_rows) return gemm<T>('N', 'N', T(1), Bt, W, T(0), Ct);
+    static thread_local Buffer<T> buffer;
+    T *b = buffer.take(W.rows + W.cols), *c = b + W.rows;
+    for (Index i = 0; i < Bt.rows; ++i) {
+        for (Index j = 0; j < W.rows; ++j) b[j] = Bt(i, j);
+        dot_columns(W, b, c);
+        for (Index j = 0; j < W.cols; ++j) Ct(i, j) = c[j];
+    }
 }
 
 // Xt += (W D)'
 template <class T>
 void expand(View<const T> W, View<const T> Dt, View<T> Xt) {
-    if (Dt.rows == 1)
-        add_columns(W, Dt.data, Xt.data);
-    else
-        gemm<T>('N', 'T', T(1), Dt, W, T(1), Xt);
+    if (Dt.rows == 1) return add_columns(W, Dt.data, Xt.data);
+    if (Dt.rows > few_rows) return gemm<T>('N', 'T', T(1), Dt, W, T(1), Xt);
+    static thread_local Buffer<T> buffer;
+    T *x = buffer.take(W.rows + W.cols), *d = x + W.rows;
+    for (Index i = 0; i < Dt.rows; ++i) {
+        for (Index j = 0; j < W.cols; ++j) d[j] = Dt(i, j);
+        for (Index j = 0; j < W.rows; ++j) x[j] = Xt(i, j);
+        add_columns(W, d, x);
+        for (Index j = 0; j < W.rows; ++j) Xt(i, j) = x[j];
+    }
 }
 
 }  // namespace hss

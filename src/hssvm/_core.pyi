@@ -38,6 +38,16 @@ class Level:
     ) -> None: ...
 
 def kernel_block(kernel: Kernel, X: Rows, Y: Rows, out: _Floats) -> None: ...
+def grouped_product(
+    kernel: Kernel,
+    X: Rows,
+    x_order: _Indices,
+    x_ends: _Indices,
+    Y: Rows,
+    y_ends: _Indices,
+    W: _Floats,
+    out: _Floats,
+) -> None: ...
 def split_level(
     X: Rows,
     n_nodes: int,
@@ -61,7 +71,7 @@ def compress_level_f32(
     max_size: int,
     rtol: float,
     below: Below | None,
-) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, Below]: ...
+) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, Below]: ...
 def compress_level_f64(
     K: KernelMatrix,
     candidates: _Indices,
@@ -71,11 +81,11 @@ def compress_level_f64(
     max_size: int,
     rtol: float,
     below: Below | None,
-) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, Below]: ...
+) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, Below]: ...
 def factor_level(
     level: Level,
     K: KernelMatrix | None,
-    shift: float,
+    shift: _Floats | None,
     basis: _Floats,
     coupling: _Floats,
     R_below: _Floats | None,
@@ -96,4 +106,18 @@ def matmul_down_leaves(
 ) -> None: ...
 def matmul_down(
     level: Level, basis: _Floats, coupling: _Floats, delta: _Floats, coefficients: _Floats
+) -> None: ...
+def multiply_down_leaves(
+    level: Level, packed: _Floats, basis: _Floats, delta: _Floats, B: _Floats, Y: _Floats
+) -> None: ...
+def leaf_weights(
+    level: Level,
+    skeleton_ends: _Indices,
+    skeleton: _Indices,
+    expansion: _Floats,
+    delta: _Floats,
+    weights: _Floats,
+) -> None: ...
+def shifted_clip(
+    V: _Floats, beta: _Floats, tau: _Floats, bound: _Floats, Z: _Floats, sums: _Floats
 ) -> None: ...

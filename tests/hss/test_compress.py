@@ -13,7 +13,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference import AWKWARD, all_kernels, awkward_points, kernel_matrix, nested_nystroem
 from threadpoolctl import threadpool_limits
 
-from hssvm.hss import ClusterTree, compress, estimate_error, estimate_product_error, factor
+from hssvm.hss import (
+    ClusterTree,
+    compress,
+    estimate_error,
+    estimate_form_error,
+    estimate_product_error,
+    factor,
+)
 from hssvm.kernels import CallableKernel, Gaussian, Laplacian, Matern32, Matern52
 
 KERNELS = all_kernels()
@@ -343,3 +350,15 @@ def test_accuracy_on_real_data(name, scale, h, bound, data):
     X = X.astype(np.float64)
     H = compress(Gaussian(1 / (2 * h * h)), X, max_rank=100)
     assert estimate_error(H, n_rows=1000) <= bound
+
+
+def test_form_error_is_unbiased(rng):
+    X = rng.standard_normal((500, 3))
+    H = compress(Gaussian(1.0), X, ClusterTree.build(X, 50), max_rank=5)
+    Z = rng.standard_normal((500, 2)) * (rng.random((500, 1)) < 0.3)
+    F = H @ Z
+    exact = np.einsum("ij,ij->j", Z, Gaussian(1.0).block(X) @ Z - F)
+    estimates = [estimate_form_error(H, Z, F, n_rows=200, random_state=rng) for _ in range(100)]
+    spread = np.std(estimates, axis=0) / 10
+    assert np.all(np.abs(np.mean(estimates, axis=0) - exact) <= 6 * spread)
+    assert np.all(estimate_form_error(H, 0 * Z, 0 * F) == 0)

@@ -143,3 +143,21 @@ def test_a_shift_lost_in_rounding_is_reported():
     H = compress(Gaussian(1.0), X)
     with pytest.raises(RuntimeError, match="raise shift, or use float64"):
         factor(H, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("depth", [0, 3])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 20])
+def test_a_shift_per_row(dtype, depth, k, rng):
+    n = 40 * 2**depth - 5
+    X = rng.standard_normal((n, 4)).astype(dtype)
+    H = compress(Gaussian(0.3), X, ClusterTree.build(X, 40), max_rank=12, random_state=rng)
+    shift = (10.0 ** rng.uniform(-1, 2, n)).astype(dtype)
+    F = factor(H, shift)
+    dense = H.to_dense().astype(float) + np.diag(shift.astype(float))
+    B = rng.standard_normal((n, k)).astype(dtype)
+    tol = 1e-3 if dtype == np.float32 else 1e-9
+    assert_allclose(F.solve(B), np.linalg.solve(dense, B), atol=tol)
+    assert_allclose(F @ B, dense @ B, atol=tol * 100)
+    with pytest.raises(ValueError, match="shift must be a positive number"):
+        factor(H, np.where(np.arange(n) == 3, 0.0, shift))

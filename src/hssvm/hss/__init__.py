@@ -41,7 +41,7 @@ them over a level.
 """
 
 from hssvm.hss.compress import compress
-from hssvm.hss.error import estimate_error, estimate_product_error
+from hssvm.hss.error import estimate_error, estimate_form_error, estimate_product_error
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
 from hssvm.hss.tree import ClusterTree
@@ -55,6 +55,7 @@ __all__ = [
     "ULVFactor",
     "compress",
     "estimate_error",
+    "estimate_form_error",
     "estimate_product_error",
     "factor",
 ]

@@ -97,10 +97,10 @@ def compress(
         cap = int(max_rank * growth) if level else 0
         cap = min(cap, int(np.diff(offsets).max()))
         samples = draw_samples(tree, level, min(OVERSAMPLING * cap, tree.n), rng)
-        ends, skeleton, ranks, basis, coupling, below = compress_level(
+        ends, skeleton, ranks, basis, coupling, expansion, below = compress_level(
             K, candidates, offsets, samples, cap, math.ceil((1 + surplus) * cap), rtol, below
         )
         logger.debug("compress: level %d, mean rank %.1f", level, ranks[-1] / 2**level)
-        levels.append(Level(ends, skeleton, ranks, basis, coupling))
+        levels.append(Level(ends, skeleton, ranks, basis, coupling, expansion))
         candidates, offsets = skeleton, np.ascontiguousarray(ends[::2])
     return HSSMatrix(kernel, X, tree, levels[::-1])

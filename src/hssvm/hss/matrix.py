@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,9 @@ class Level:
         U at the leaves, V above: (m, rank) per node, in column order.
     coupling :
         C of the two children: (rank_a, rank_b) per node, in column order; empty at the leaves.
+    expansion :
+        P = L^-T Q of a leaf, (skeleton size, rank) per node, in column order: its basis at a new
+        point t is ``k(t, J) P``. Empty above the leaves.
     """
 
     skeleton_ends: NDArray[np.int64]
@@ -37,12 +42,12 @@ class Level:
     ranks: NDArray[np.int64]
     basis: Floats
     coupling: Floats
+    expansion: Floats
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        arrays = (self.skeleton_ends, self.skeleton, self.ranks, self.basis, self.coupling)
-        return sum(array.nbytes for array in arrays)
+        return sum(getattr(self, field.name).nbytes for field in fields(self))
 
 
 def as_block(B: Any, n: int, dtype: np.dtype[Any]) -> Floats:
@@ -115,11 +120,12 @@ class HSSMatrix:
         """Ranks of the nodes, one array per level, root first."""
         return [np.diff(level.ranks) for level in self.levels]
 
-    @with_serial_blas
-    def __matmul__(self, B: Any) -> Floats:
-        """Product with a vector (n,) or a block of columns (n, k)."""
-        block = as_block(B, self.tree.n, self.dtype)
-        Y = np.empty_like(block)
+    @contextmanager
+    def far_field(self, block: Floats) -> Iterator[Floats]:
+        """Coefficients, in the basis of its leaf, of what all other leaves add to ``K~ block``.
+
+        They are lent for the time of the context.
+        """
         depth, levels, shapes = self.tree.depth, self.levels, self.shapes
         with self.coefficients.borrow(block.shape[1]) as c:
             _core.matmul_up(shapes[depth], levels[depth].basis, block, c[depth])
@@ -127,15 +133,46 @@ class HSSMatrix:
                 _core.matmul_up(shapes[i], levels[i].basis, c[i + 1], c[i])
             for i in range(depth):
                 _core.matmul_down(shapes[i], levels[i].basis, levels[i].coupling, c[i], c[i + 1])
-            _core.matmul_down_leaves(
-                shapes[depth],
-                self.kernel_matrix,
-                levels[depth].basis,
-                c[depth],
-                block,
-                Y,
-            )
+            yield c[depth]
+
+    @with_serial_blas
+    def __matmul__(self, B: Any) -> Floats:
+        """Product with a vector (n,) or a block of columns (n, k)."""
+        block = as_block(B, self.tree.n, self.dtype)
+        Y = np.empty_like(block)
+        leaves, shape = self.levels[-1], self.shapes[-1]
+        with self.far_field(block) as delta:
+            _core.matmul_down_leaves(shape, self.kernel_matrix, leaves.basis, delta, block, Y)
         return Y.reshape(np.shape(B))
+
+    @with_serial_blas
+    def leaf_weights(self, B: Any) -> Floats:
+        """Coefficients of ``K~ b`` as a kernel expansion over the points of one leaf.
+
+        The function ``f = sum_i k~(., x_i) b_i`` of a point t in leaf I is
+        ``f(t) = k(t, X_I) w_I``: the sum over all n points in as many terms as the leaf has.
+
+        Parameters
+        ----------
+        B : (n,) or (n, k)
+
+        Returns
+        -------
+        w : array of the shape of B
+        """
+        block = as_block(B, self.tree.n, self.dtype)
+        weights = block.copy()
+        leaves = self.levels[-1]
+        with self.far_field(block) as delta:
+            _core.leaf_weights(
+                self.shapes[-1],
+                leaves.skeleton_ends,
+                leaves.skeleton,
+                leaves.expansion,
+                delta,
+                weights,
+            )
+        return weights.reshape(np.shape(B))
 
     def to_dense(self) -> Floats:
         """All n**2 entries. For tests and small n."""

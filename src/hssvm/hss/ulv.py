@@ -1,4 +1,4 @@
-"""Factorisation of ``K~ + shift I`` and solves with it."""
+"""Factorisation of ``K~ + diag(shift)`` and solves with it."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class FactorLevel:
 
 
 class ULVFactor:
-    """``K~ + shift I``, factored; made by `factor`.
+    """``K~ + diag(shift)``, factored; made by `factor`.
 
     Parameters
     ----------
     matrix : HSSMatrix
-    shift : float
+    shift : float or (n,) array
     levels : list of FactorLevel
         Root first.
     """
 
-    def __init__(self, matrix: HSSMatrix, shift: float, levels: list[FactorLevel]) -> None:
+    def __init__(self, matrix: HSSMatrix, shift: float | Floats, levels: list[FactorLevel]) -> None:
         self.matrix = matrix
         self.shift = shift
         self.levels = levels
@@ -59,7 +59,7 @@ class ULVFactor:
 
     @with_serial_blas
     def solve(self, B: Any) -> Floats:
-        """Solve ``(K~ + shift I) X = B``.
+        """Solve ``(K~ + diag(shift)) X = B``.
 
         Parameters
         ----------
@@ -82,19 +82,30 @@ class ULVFactor:
             _core.solve_down(shapes[depth], leaves.W, c[depth], X)
         return X.reshape(np.shape(B))
 
+    @with_serial_blas
+    def __matmul__(self, B: Any) -> Floats:
+        """Product ``(K~ + diag(shift)) B``, by the factors and without evaluating the kernel."""
+        block = as_block(B, self.matrix.tree.n, self.matrix.dtype)
+        Y = np.empty_like(block)
+        shape, basis = self.matrix.shapes[-1], self.matrix.levels[-1].basis
+        with self.matrix.far_field(block) as delta:
+            _core.multiply_down_leaves(shape, self.levels[-1].packed, basis, delta, block, Y)
+        return Y.reshape(np.shape(B))
+
     def __repr__(self) -> str:
-        return f"ULVFactor(shift={self.shift}, {self.nbytes / 1e6:.1f} MB, of {self.matrix!r})"
+        return f"ULVFactor({self.nbytes / 1e6:.1f} MB, of {self.matrix!r})"
 
 
 @with_serial_blas
-def factor(matrix: HSSMatrix, shift: float) -> ULVFactor:
-    """Factor ``K~ + shift I``; another shift needs another factor but no new compression.
+def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
+    """Factor ``K~ + diag(shift)``; another shift needs another factor but no new compression.
 
     Parameters
     ----------
     matrix : HSSMatrix
-    shift : float
-        Positive. In float32 a shift far below 1e-6 of the largest eigenvalue is lost in rounding.
+    shift : float or (n,) array
+        Positive: one number, or one per row. In float32 a shift far below 1e-6 of the largest
+        eigenvalue is lost in rounding.
 
     Returns
     -------
@@ -112,8 +123,10 @@ def factor(matrix: HSSMatrix, shift: float) -> ULVFactor:
     >>> bool(np.allclose(H @ x + 1.0 * x, b))
     True
     """
-    require_positive(shift=shift)
     depth, dtype = matrix.tree.depth, matrix.dtype
+    shifts = np.ascontiguousarray(np.broadcast_to(shift, (matrix.tree.n,)), dtype=dtype)
+    require_positive(shift=float(shifts.min()))
+    require_positive(shift=float(shifts.max()))
     R: Floats | None = None
     levels: list[FactorLevel] = []
     for i in reversed(range(depth + 1)):
@@ -122,9 +135,9 @@ def factor(matrix: HSSMatrix, shift: float) -> ULVFactor:
         packed: Floats = np.empty(int((m * (m + 1) // 2).sum()), dtype)
         W = np.empty_like(level.basis)
         R_here: Floats = np.empty(int((ranks**2).sum()), dtype)
-        K = matrix.kernel_matrix if i == depth else None
+        K, D = (matrix.kernel_matrix, shifts) if i == depth else (None, None)
         _core.factor_level(
-            matrix.shapes[i], K, shift, level.basis, level.coupling, R, packed, W, R_here
+            matrix.shapes[i], K, D, level.basis, level.coupling, R, packed, W, R_here
         )
         logger.debug("factor: level %d of %d", i, depth)
         levels.append(FactorLevel(packed, W))

@@ -63,6 +63,14 @@ def core_rows(X: Rows) -> _core.Rows:
     return _core.Rows(X)
 
 
+def rows_like(X: Rows, other: Rows) -> Rows:
+    """`X` in the precision of `other`, and sparse if that is."""
+    X = as_rows(X).astype(other.dtype, copy=False)
+    if scipy.sparse.issparse(other):
+        return X if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
+    return X.toarray() if scipy.sparse.issparse(X) else X
+
+
 def _alike(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     """Both in the precision of the wider, both sparse if one is."""
     if X.shape[1] != Y.shape[1]:
@@ -71,6 +79,15 @@ def _alike(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     if scipy.sparse.issparse(X) != scipy.sparse.issparse(Y):
         X, Y = scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y)
     return as_rows(X.astype(dtype, copy=False)), as_rows(Y.astype(dtype, copy=False))
+
+
+def sort_groups(
+    groups: NDArray[np.int64], n_groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows sorted by group, (m,), and the ends of the groups, (n_groups + 1,)."""
+    order = np.argsort(groups, kind="stable")
+    ends = np.searchsorted(groups[order], np.arange(n_groups + 1))
+    return order, ends
 
 
 class Kernel(ABC):
@@ -94,6 +111,27 @@ class Kernel(ABC):
         """Kernel value of every row of `X` with itself, (n,)."""
 
     @abstractmethod
+    def grouped_product(
+        self, X: Rows, groups: NDArray[np.int64], Y: Rows, y_ends: NDArray[np.int64], W: Floats
+    ) -> Floats:
+        """``k(x, Y_g) W_g`` for every row x of `X`, where g is the group of x.
+
+        Parameters
+        ----------
+        X : (m, p)
+        groups : (m,) int64
+            Group of each row of X.
+        Y : (n, p)
+            Sorted by group: those of g lie between ``y_ends[g]`` and ``y_ends[g + 1]``.
+        y_ends : (n_groups + 1,) int64
+        W : (n, k)
+
+        Returns
+        -------
+        (m, k) array of the dtype of W, which is that of X and Y
+        """
+
+    @abstractmethod
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`, whose entries the core computes when it needs them."""
 
@@ -112,6 +150,19 @@ class CoreKernel(Kernel):
         X, Y = (X, X) if Y is None else _alike(X, as_rows(Y))
         out: Floats = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
         _core.kernel_block(self._core_kernel, core_rows(X), core_rows(Y), out)
+        return out
+
+    @with_serial_blas
+    def grouped_product(
+        self, X: Rows, groups: NDArray[np.int64], Y: Rows, y_ends: NDArray[np.int64], W: Floats
+    ) -> Floats:
+        """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
+        X, Y = _alike(as_rows(X), as_rows(Y))
+        order, x_ends = sort_groups(groups, y_ends.size - 1)
+        out: Floats = np.empty((X.shape[0], W.shape[1]), dtype=W.dtype)
+        _core.grouped_product(
+            self._core_kernel, core_rows(X), order, x_ends, core_rows(Y), y_ends, W, out
+        )
         return out
 
     def matrix(self, X: Rows) -> _core.KernelMatrix:

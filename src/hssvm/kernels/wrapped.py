@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm import _core
-from hssvm.kernels.base import Floats, Kernel, Rows, as_rows
+from hssvm.kernels.base import Floats, Kernel, Rows, as_rows, sort_groups
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,19 @@ class CallableKernel(Kernel):
         for begin in range(0, X.shape[0], 64):
             values[begin : begin + 64] = self.block(X[begin : begin + 64]).diagonal()
         return values
+
+    def grouped_product(
+        self, X: Rows, groups: NDArray[np.int64], Y: Rows, y_ends: NDArray[np.int64], W: Floats
+    ) -> Floats:
+        """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
+        order, x_ends = sort_groups(groups, y_ends.size - 1)
+        out: Floats = np.zeros((X.shape[0], W.shape[1]), dtype=W.dtype)
+        for g in range(y_ends.size - 1):
+            group = slice(y_ends[g], y_ends[g + 1])
+            for begin in range(x_ends[g], x_ends[g + 1], 1024):
+                rows = order[begin : min(begin + 1024, x_ends[g + 1])]
+                out[rows] = self.block(X[rows], Y[group]) @ W[group]
+        return out
 
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""

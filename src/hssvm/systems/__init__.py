@@ -1,4 +1,4 @@
-"""Systems ``(K + shift I) x = b`` behind one interface, so that solvers need not know how.
+"""Systems ``(K + diag(shift)) x = b`` behind one interface, so that solvers need not know how.
 
 `DenseSystem` holds all of K and is the oracle of the tests and the choice for small n; `HSSSystem`
 holds a compressed K.

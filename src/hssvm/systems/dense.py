@@ -9,17 +9,17 @@ import scipy.linalg
 
 from hssvm.hss.matrix import as_block
 from hssvm.kernels.base import Floats, require_positive
-from hssvm.systems.base import System
+from hssvm.systems.base import Shift, System
 
 
 class DenseSystem(System):
-    """Cholesky of ``K + shift I``.
+    """Cholesky of ``K + diag(shift)``.
 
     Parameters
     ----------
     K : (n, n) array, float32 or float64
         Symmetric positive semi-definite.
-    shift : float
+    shift : float or (n,) array
 
     Examples
     --------
@@ -30,8 +30,9 @@ class DenseSystem(System):
     array([1., 1.])
     """
 
-    def __init__(self, K: Floats, shift: float) -> None:
-        require_positive(shift=shift)
+    def __init__(self, K: Floats, shift: Shift) -> None:
+        require_positive(shift=float(np.min(shift)))
+        require_positive(shift=float(np.max(shift)))
         K = np.asarray(K)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
             raise ValueError(f"K must be a square matrix, its shape is {K.shape}")
@@ -39,7 +40,13 @@ class DenseSystem(System):
         self.shift = shift
         shifted = self.K.copy()
         shifted[np.diag_indices(self.n)] += shift
-        self._cholesky = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)
+        try:
+            self._cholesky = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            raise RuntimeError(
+                "K + shift I is not positive definite to working precision: raise shift, or use "
+                "float64"
+            ) from None
 
     @property
     def n(self) -> int:
@@ -52,9 +59,9 @@ class DenseSystem(System):
         return self.K.dtype
 
     def solve(self, B: Any) -> Floats:
-        """Solve ``(K + shift I) X = B``."""
+        """Solve ``(K + diag(shift)) X = B``."""
         block = as_block(B, self.n, self.dtype)
-        X: Floats = scipy.linalg.cho_solve(self._cholesky, block)
+        X = np.ascontiguousarray(scipy.linalg.cho_solve(self._cholesky, block))
         return X.reshape(np.shape(B))
 
     def matmul(self, B: Any) -> Floats:
@@ -62,6 +69,6 @@ class DenseSystem(System):
         product: Floats = self.K @ as_block(B, self.n, self.dtype)
         return product.reshape(np.shape(B))
 
-    def with_shift(self, shift: float) -> DenseSystem:
+    def with_shift(self, shift: Shift) -> DenseSystem:
         """Return the system of the same K with another shift."""
         return DenseSystem(self.K, shift)

@@ -9,16 +9,16 @@ import numpy as np
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.ulv import ULVFactor, factor
 from hssvm.kernels.base import Floats
-from hssvm.systems.base import System
+from hssvm.systems.base import Shift, System
 
 
 class HSSSystem(System):
-    """ULV factor of ``K~ + shift I``.
+    """ULV factor of ``K~ + diag(shift)``.
 
     Parameters
     ----------
     matrix : HSSMatrix
-    shift : float
+    shift : float or (n,) array
 
     Examples
     --------
@@ -33,7 +33,7 @@ class HSSSystem(System):
     True
     """
 
-    def __init__(self, matrix: HSSMatrix, shift: float) -> None:
+    def __init__(self, matrix: HSSMatrix, shift: Shift) -> None:
         self.matrix = matrix
         self.shift = shift
         self.factor: ULVFactor = factor(matrix, shift)
@@ -49,13 +49,16 @@ class HSSSystem(System):
         return self.matrix.dtype
 
     def solve(self, B: Any) -> Floats:
-        """Solve ``(K~ + shift I) X = B``."""
+        """Solve ``(K~ + diag(shift)) X = B``."""
         return self.factor.solve(B)
 
     def matmul(self, B: Any) -> Floats:
-        """``K~ B``, without the shift."""
-        return self.matrix @ B
+        """``K~ B``, without the shift; by the factor, which costs no kernel values."""
+        B = np.asarray(B, dtype=self.dtype)
+        product = self.factor @ B
+        product -= (np.asarray(self.shift, self.dtype) * B.T).T
+        return product
 
-    def with_shift(self, shift: float) -> HSSSystem:
+    def with_shift(self, shift: Shift) -> HSSSystem:
         """Return the system of the same K~ with another shift; nothing is compressed again."""
         return HSSSystem(self.matrix, shift)
