@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 
 from hssvm.kernels import (
     CallableKernel,
@@ -127,3 +128,34 @@ def awkward_points(rng, n, p, kind):
 
 
 AWKWARD = ["plain", "duplicates", "one point", "constant feature", "clusters", "line", "offset"]
+
+
+def svc_dual(K, bound):
+    """Solve min 1/2 z'Kz - |z|_1, z between 0 and bound, sum z = 0, by SciPy; bound is (n,)."""
+    sign = np.sign(bound)
+    result = scipy.optimize.minimize(
+        lambda z: (z @ K @ z / 2 - sign @ z, K @ z - sign),
+        np.zeros(len(bound)),
+        jac=True,
+        method="SLSQP",
+        bounds=[(min(b, 0), max(b, 0)) for b in bound],
+        constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
+        options={"maxiter": 2000, "ftol": 1e-14},
+    )
+    return result.x
+
+
+def paper_admm(K, y, C, beta, max_iter):
+    """Algorithm 3 of Cipolla and Gondzio with its slips corrected, letter by letter; returns z."""
+    d = len(y)
+    e, Y = np.ones(d), np.diag(y)
+    inverse = np.linalg.inv(Y @ K @ Y + beta * np.eye(d))
+    w = inverse @ y
+    z, mu = np.zeros(d), np.zeros(d)
+    for _ in range(max_iter):
+        q = e + mu + beta * z
+        x = inverse @ q
+        x = x - w * (y @ x) / (y @ w)
+        z = np.clip(x - mu / beta, 0, C)
+        mu = mu - beta * (x - z)
+    return z
