@@ -1,0 +1,83 @@
+"""What a solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats
+from hssvm.problems.base import Values
+
+
+class Status(Enum):
+    """Why a column stopped; the value is the advice."""
+
+    CONVERGED = "The duality gap is below tol."
+    MAX_ITER = "Reached max_iter with the gap above tol; raise max_iter, or tol if the gap will do."
+    PRECISION = (
+        "The gap no longer falls: rounding errors are in the way. Raise tol, or give X in float64."
+    )
+    FIXED = "Ran for max_iter iterations, as the paper does: no stopping test was asked for."
+
+
+@dataclass(eq=False)
+class Solution:
+    """The best feasible point of every column that a solver has seen.
+
+    Attributes
+    ----------
+    Z : (n, k)
+        Signed coefficients.
+    F : (n, k)
+        ``K Z``: decision values at the rows, without intercept.
+    primal, dual, intercept, gap : (k,) float64
+        `gap` is relative to `primal`.
+    n_iter : (k,) int
+    status : list of Status, k of them
+    n_factors : int
+        Factors of ``K + diag(beta)`` that were made.
+    """
+
+    Z: Floats
+    F: Floats
+    primal: NDArray[np.float64]
+    dual: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    n_iter: NDArray[np.int64]
+    status: list[Status]
+    n_factors: int
+
+    @classmethod
+    def empty(cls, Z: Floats) -> Solution:
+        """Nothing known yet of k columns that start at `Z`."""
+        k = Z.shape[1]
+        infinite = np.full(k, np.inf)
+        return cls(
+            Z.copy(),
+            np.zeros_like(Z),
+            infinite,
+            -infinite,
+            np.zeros(k),
+            infinite.copy(),
+            np.zeros(k, np.int64),
+            [Status.MAX_ITER] * k,
+            n_factors=1,
+        )
+
+    def update(self, columns: NDArray[np.int64], Z: Floats, F: Floats, values: Values) -> None:
+        """Take over those of the given columns whose gap is smaller than before."""
+        gap = values.gap
+        better = np.flatnonzero(gap < self.gap[columns])
+        to = columns[better]
+        self.Z[:, to], self.F[:, to] = Z[:, better], F[:, better]
+        self.primal[to], self.dual[to] = values.primal[better], values.dual[better]
+        self.intercept[to], self.gap[to] = values.intercept[better], gap[better]
+
+    def accept(self, tol: float) -> None:
+        """Count columns with a gap of at most `tol` as converged."""
+        for j in np.flatnonzero(self.gap <= tol):
+            self.status[j] = Status.CONVERGED
