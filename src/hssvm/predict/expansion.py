@@ -1,0 +1,39 @@
+"""Prediction with the true kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
+
+
+class ExpansionPredictor:
+    """Functions ``sum_i k(., x_i) z_i`` at new points, for the columns z of `Z`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+    Z : (n, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.kernels import Linear
+    >>> from hssvm.predict import ExpansionPredictor
+    >>> f = ExpansionPredictor(Linear(), np.eye(2), np.array([[1.0], [2.0]]))
+    >>> f(np.array([[1.0, 1.0]]))
+    array([[3.]])
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, Z: Floats) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.Z = np.ascontiguousarray(Z)
+
+    def __call__(self, X: Rows) -> Floats:
+        """Values at the rows of `X`, (m, k), in the precision of the training rows."""
+        X = rows_like(X, self.X)
+        one_group = np.zeros(X.shape[0], np.int64)
+        ends = np.array([0, self.X.shape[0]], np.int64)
+        return self.kernel.grouped_product(X, one_group, self.X, ends, self.Z)
