@@ -1,10 +1,36 @@
 """Nonlinear support vector machines at scale.
 
-`kernels` and `hss` are the engine: the kernel matrix of n points, compressed to O(n) numbers and
-factored once. `systems` puts the compressed and the dense matrix behind one interface.
+`SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once. Below
+them, each on the ones after it: `model_selection`, `estimators`; `solvers`, `problems` and
+`predict`; `systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points,
+compressed to O(n) numbers and factored once.
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hssvm.estimators import SVC, svc_path
+    from hssvm.model_selection import SVCCV
 
 __version__ = version("hssvm")
-__all__ = ["__version__"]
+__all__ = ["SVC", "SVCCV", "__version__", "svc_path"]
+
+_PARTS = (
+    "estimators", "hss", "kernels", "model_selection", "predict", "problems", "solvers", "systems",
+)  # fmt: skip
+_HOMES = {"SVC": "estimators", "svc_path": "estimators", "SVCCV": "model_selection"}
+
+
+def __getattr__(name: str) -> Any:
+    # Estimators need scikit-learn, which takes a second to import; the engine does not.
+    if name in _HOMES:
+        return getattr(import_module(f"hssvm.{_HOMES[name]}"), name)
+    if name in _PARTS:
+        return import_module(f"hssvm.{name}")
+    raise AttributeError(f"module 'hssvm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_PARTS]

@@ -1,0 +1,177 @@
+"""What all estimators share: kernel, compression, solver."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
+from hssvm.estimators.report import FitReport
+from hssvm.hss import ClusterTree, HSSMatrix, compress
+from hssvm.kernels import (
+    CallableKernel,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern32,
+    Matern52,
+    Polynomial,
+)
+from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.problems import Problem
+from hssvm.solvers import ADMM, PaperADMM, Solution, initial_beta, paper_beta, polish
+from hssvm.systems import HSSSystem
+
+EXACT_ROWS, EXACT_TOL = 2000, 1e-7
+"""Up to so many rows are one leaf: nothing is compressed, and iterations are cheap. The solution is
+then exact, whatever `tol` is; float32 ends at the root of that gap."""
+
+REPORT_ROWS = 128
+"""Rows of the true kernel matrix that the report looks at."""
+
+
+class KernelMachine(CallbackSupportMixin, BaseEstimator):
+    """Base of the estimators: translates parameters and runs the stages of a fit.
+
+    Subclasses have the parameters kernel, gamma, degree, coef0, tol, max_iter, beta, leaf_size,
+    max_rank, rtol, surplus and random_state.
+    """
+
+    _kernels: ClassVar[dict[str, Callable[[Any, float], Kernel]]] = {
+        "rbf": lambda self, gamma: Gaussian(gamma),
+        "laplacian": lambda self, gamma: Laplacian(gamma),
+        "matern32": lambda self, gamma: Matern32(gamma),
+        "matern52": lambda self, gamma: Matern52(gamma),
+        "poly": lambda self, gamma: Polynomial(gamma, self.coef0, self.degree),
+        "linear": lambda self, gamma: Linear(),
+    }
+
+    def _make_kernel(self, X: Rows, sample_weight: Floats, gamma: float | str) -> Kernel:
+        if isinstance(self.kernel, Kernel):
+            return self.kernel
+        if callable(self.kernel):
+            return CallableKernel(self.kernel)
+        if self.kernel not in self._kernels:
+            known = ", ".join(map(repr, self._kernels))
+            raise ValueError(
+                f"kernel must be one of {known}, a Kernel of hssvm.kernels, or a function of two "
+                f"sets of rows; got {self.kernel!r}. Kernels must be positive semi-definite, which "
+                "the sigmoid is not; a precomputed matrix cannot be compressed without its rows."
+            )
+        return self._kernels[self.kernel](self, resolve_gamma(gamma, X, sample_weight))
+
+    def _build_tree(self, X: Rows, report: FitReport, seed: int) -> ClusterTree:
+        if self.tol is not None and not self.tol > 0:
+            raise ValueError(f"tol must be positive or None, got {self.tol!r}")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        leaf_size = self.leaf_size
+        if 2 <= leaf_size < X.shape[0] <= EXACT_ROWS:
+            leaf_size = X.shape[0]
+        with report.stage("tree"):
+            return ClusterTree.build(X, leaf_size=leaf_size, random_state=seed)
+
+    def _compress(
+        self, X: Rows, kernel: Kernel, tree: ClusterTree, report: FitReport, seed: int
+    ) -> HSSMatrix:
+        with report.stage("compress"):
+            return compress(
+                kernel,
+                X,
+                tree,
+                rtol=self.rtol,
+                max_rank=self.max_rank,
+                surplus=self.surplus,
+                random_state=seed,
+            )
+
+    def _factor(self, matrix: HSSMatrix, problem: Problem, report: FitReport) -> HSSSystem:
+        if self.beta is None:
+            beta = initial_beta(problem, mean_diagonal(matrix))
+        elif self.beta == "paper":
+            beta = paper_beta(problem.n)
+        else:
+            require_positive(beta=self.beta)
+            beta = float(self.beta)
+        with report.stage("factor"):
+            return HSSSystem(matrix, shift=beta)
+
+    def _solve(
+        self,
+        problem: Problem,
+        system: HSSSystem,
+        report: FitReport,
+        tasks: FitTasks,
+        start: Floats | None = None,
+    ) -> Solution:
+        exact = system.matrix.tree.depth == 0 and self.tol is not None
+        with report.stage("solve"):
+            solution = self._solver(problem, tasks, exact).solve(problem, system, start)
+            if exact:
+                polish(problem, system, solution)
+                solution.accept(self.tol)
+        for advice in sorted({s.value for s in solution.status if s.name not in SILENT}):
+            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+        return solution
+
+    def _solver(self, problem: Problem, tasks: FitTasks, exact: bool) -> ADMM | PaperADMM:
+        if self.tol is None:
+            return PaperADMM(self.max_iter)
+        tol = self.tol
+        if exact:
+            tol = min(tol, EXACT_TOL if problem.dtype == np.float64 else EXACT_TOL**0.5)
+        return ADMM(tol, self.max_iter, lambda iteration, gap: tasks.done(f"iteration {iteration}"))
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+SILENT = ("CONVERGED", "FIXED")
+
+
+def mean_diagonal(matrix: HSSMatrix) -> float:
+    """Mean of k(x, x), from at most a thousand rows."""
+    step = max(1, matrix.tree.n // 1000)
+    mean = float(np.mean(matrix.kernel.diag(matrix.X[::step]), dtype=np.float64))
+    return mean if mean > 0 else 1.0
+
+
+def resolve_gamma(gamma: float | str, X: Rows, sample_weight: Floats) -> float:
+    """Turn 'scale' and 'auto' into numbers, as scikit-learn does.
+
+    'scale' is 1 / (n_features * variance of X); the variance is that of the weighted rows, so that
+    a weight of 2 means the same as the row twice.
+    """
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        weight = sample_weight / sample_weight.sum()
+        variance = _variance(X, weight)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if isinstance(gamma, str):
+        raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
+    require_positive(gamma=gamma)
+    return float(gamma)
+
+
+def _variance(X: Rows, weight: Floats) -> float:
+    """Weighted variance of all entries of X; the weights sum to 1."""
+    if scipy.sparse.issparse(X):
+        mean = float((X.T @ weight).mean())
+        return max(0.0, float((X.multiply(X).T @ weight).mean()) - mean**2)
+    step = max(1, 2**18 // X.shape[1])
+    chunks = [slice(begin, begin + step) for begin in range(0, X.shape[0], step)]
+    mean = sum(float(weight[rows] @ X[rows].mean(axis=1, dtype=np.float64)) for rows in chunks)
+    total = 0.0
+    for rows in chunks:
+        centred = X[rows].astype(np.float64) - mean
+        total += float(weight[rows] @ np.einsum("ij,ij->i", centred, centred))
+    return total / X.shape[1]

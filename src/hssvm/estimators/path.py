@@ -1,0 +1,110 @@
+"""All values of C in one block of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm._threads import serial_blas
+from hssvm.estimators.base import REPORT_ROWS
+from hssvm.estimators.callbacks import FitTasks, logging_to_stderr
+from hssvm.estimators.report import FitReport
+from hssvm.estimators.svc import SVC
+from hssvm.kernels.base import Floats, require_positive
+from hssvm.predict import LeafwisePredictor
+from hssvm.problems import SVCProblem
+
+
+@dataclass(frozen=True, eq=False)
+class SVCPath:
+    """Classifiers of two classes for many values of C; made by `svc_path`.
+
+    Attributes
+    ----------
+    Cs : (k,) array
+    classes : (2,) array
+    dual_coef : (n, k) array
+        Signed coefficients, a column for each C.
+    intercept : (k,) array
+    report : FitReport
+        With the gap, objective and iterations of every C.
+    """
+
+    Cs: NDArray[np.float64]
+    classes: NDArray[Any]
+    dual_coef: Floats
+    intercept: NDArray[np.float64]
+    report: FitReport
+    predictor: LeafwisePredictor
+
+    def decision_function(self, X: Any) -> Floats:
+        """Decision values for every C, (m, k)."""
+        values = self.predictor(X)
+        return values + self.intercept.astype(values.dtype)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Classes for every C, (m, k)."""
+        return self.classes[(self.decision_function(X) > 0).astype(np.int64)]
+
+
+def svc_path(
+    X: Any, y: Any, Cs: Sequence[float] | Floats, *, sample_weight: Any = None, **parameters: Any
+) -> SVCPath:
+    """Train a classifier of two classes for every C, on one compression.
+
+    The kernel matrix is compressed once, and all C are columns of the same solves: ten of them
+    cost a small multiple of one `SVC.fit`.
+
+    Parameters
+    ----------
+    X : (n, p) array-like or CSR matrix
+    y : (n,) array-like
+        Labels of two classes.
+    Cs : sequence of float
+    sample_weight : (n,) array-like, optional
+    **parameters
+        Those of `SVC`, except C and prediction.
+
+    Returns
+    -------
+    SVCPath
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm import svc_path
+    >>> X = np.random.default_rng(0).standard_normal((3000, 2))
+    >>> y = np.hypot(*X.T) < 1
+    >>> path = svc_path(X, y, Cs=[0.1, 1.0, 10.0], random_state=0)
+    >>> path.predict(np.array([[0.0, 0.0], [3.0, 0.0]]))
+    array([[ True,  True,  True],
+           [False, False, False]])
+    """
+    for name in ("C", "prediction"):
+        if name in parameters:
+            raise TypeError(f"svc_path takes no {name}: see Cs, and SVC for exact prediction")
+    values: NDArray[np.float64] = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
+    for C in values:
+        require_positive(C=C)
+    model = SVC(**parameters)
+    with serial_blas(), logging_to_stderr(model.verbose):
+        X, codes, weight, cost = model._check_fit(X, y, sample_weight)
+        if model.classes_.size > 2:
+            raise ValueError(
+                f"svc_path is for two classes, y has {model.classes_.size}; use SVC or SVCCV"
+            )
+        report, seed = FitReport(), model._seed()
+        kernel = model._make_kernel(X, weight, model.gamma)
+        matrix = model._compress(X, kernel, model._build_tree(X, report, seed), report, seed)
+        signs = model._signs(codes, X.dtype)
+        problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
+        system = model._factor(matrix, problem, report)
+        solution = model._solve(problem, system, report, FitTasks(model))
+        with report.stage("finish"):
+            predictor = LeafwisePredictor(matrix, solution.Z)
+            report.fill(matrix, system, solution, REPORT_ROWS, seed)
+    return SVCPath(values, model.classes_, solution.Z, solution.intercept, report, predictor)

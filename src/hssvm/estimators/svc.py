@@ -1,0 +1,274 @@
+"""The support vector classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from hssvm._threads import with_serial_blas
+from hssvm.estimators.base import REPORT_ROWS, KernelMachine
+from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
+from hssvm.estimators.report import FitReport
+from hssvm.hss import HSSMatrix
+from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.predict import ExpansionPredictor, LeafwisePredictor
+from hssvm.problems import SVCProblem
+from hssvm.solvers import Solution
+
+FLOATS = [np.float64, np.float32]
+"""Types of X that are kept as they are; others become the first."""
+
+
+class Classifier(ClassifierMixin, KernelMachine):
+    """What the classifiers share: labels, weights, decision values and their meaning."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Rows, NDArray[np.int64], Floats, Floats]:
+        """Set `classes_`; return rows, classes of the rows as numbers, and two kinds of weights.
+
+        The first are those the user gave, the second those on C: times the weight of the class.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if sample_weight is None:
+            sample_weight = np.ones(X.shape[0])
+        else:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        cost = sample_weight * compute_sample_weight(self.class_weight, y)
+        n_classes = np.unique(codes[cost > 0]).size
+        if n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least 2 classes with a positive weight; "
+                f"the data has {n_classes} class"
+            )
+        return X, codes.astype(np.int64), sample_weight, cost
+
+    def _signs(self, codes: NDArray[np.int64], dtype: Any) -> Floats:
+        """(n, k) labels +1 and -1: one column for two classes, else one per class."""
+        if self.classes_.size == 2:
+            return np.where(codes == 1, 1, -1).astype(dtype)[:, None]
+        return np.where(codes[:, None] == np.arange(self.classes_.size), 1, -1).astype(dtype)
+
+    def _store(self, matrix: HSSMatrix, solution: Solution, codes: NDArray[np.int64]) -> None:
+        """Set the fitted attributes from a solution with one column per class (or one)."""
+        self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
+        self.support_vectors_ = matrix.X[self.support_]
+        self.dual_coef_ = np.ascontiguousarray(solution.Z[self.support_].T)
+        self.intercept_ = solution.intercept
+        self.n_iter_ = solution.n_iter
+        self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
+        self.kernel_ = matrix.kernel
+        self._leafwise = LeafwisePredictor(matrix, solution.Z)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed distance to the separating surface, in units of the margin.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m,) array for two classes, positive for ``classes_[1]``; else (m, n_classes), one class
+        against the rest per column
+        """
+        check_is_fitted(self)
+        dtype = self.dual_coef_.dtype
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        if self.prediction == "leafwise":
+            values = self._leafwise(X)
+        elif self.prediction == "exact":
+            values = ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)(X)
+        else:
+            raise ValueError(f"prediction must be 'leafwise' or 'exact', got {self.prediction!r}")
+        values = values + self.intercept_.astype(values.dtype)
+        return values[:, 0] if self.classes_.size == 2 else values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of every row of `X`.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m,) array of labels
+        """
+        return classify(self.decision_function(X), self.classes_)
+
+    def summary(self) -> str:
+        """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""
+        check_is_fitted(self)
+        return f"{self}\n{self.fit_report_.summary()}"
+
+
+def classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels of decision values: (m,) for two classes, else (m, n_classes)."""
+    index = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
+    return classes[index]
+
+
+class SVC(Classifier):
+    """C-support vector classification on a compressed kernel matrix.
+
+    Like `sklearn.svm.SVC`, for many rows: the time and memory of `fit` grow like n. Up to 2,000
+    rows nothing is compressed and the solution is exact. More than two classes are trained one
+    against the rest, all on the same factor.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Penalty of the loss; smaller is smoother.
+    kernel : {'rbf', 'laplacian', 'matern32', 'matern52', 'poly', 'linear'}, Kernel or callable
+        A callable takes two sets of rows and returns their kernel matrix.
+    degree : int, default=3
+        Of 'poly'.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        Inverse width. A width h, as in exp(-d**2 / (2 h**2)), is gamma = 1 / (2 h**2).
+    coef0 : float, default=0.0
+        Of 'poly'.
+    class_weight : dict or 'balanced', default=None
+        Factors on C by class.
+    tol : float or None, default=1e-3
+        Relative duality gap at which training stops. None runs `max_iter` iterations of the
+        algorithm of Cipolla and Gondzio as published (they take ``max_iter=10, beta="paper"``).
+    max_iter : int, default=1000
+    beta : float or 'paper', default=None
+        First penalty of ADMM; None chooses it from C and the kernel.
+    prediction : {'leafwise', 'exact'}, default='leafwise'
+        With the compressed kernel, from one leaf, or with the true kernel and all support
+        vectors. May be changed after the fit.
+    leaf_size : int, default=256
+        Rows in a leaf of the tree, at most.
+    max_rank : int, default=72
+        Largest rank of a leaf; it grows towards the root. More is more exact, and slower.
+    rtol : float, default=1e-3
+        Error at which a rank stays below `max_rank`.
+    surplus : float, default=0.125
+        Share of extra points that a node considers; 0.5 helps in high dimension.
+    random_state : int, RandomState or None, default=None
+        Draws the samples of tree and compression. An int makes the fit repeatable.
+    verbose : int, default=0
+        1 shows the progress on stderr, 2 every level of the tree; both through `logging`.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    support_ : (n_support,) array
+        Rows with a coefficient.
+    support_vectors_ : (n_support, p) array or CSR matrix
+    dual_coef_ : (1 or n_classes, n_support) array
+        Signed coefficients.
+    intercept_ : (1 or n_classes,) array
+    n_support_ : (n_classes,) array
+        Support vectors of each class.
+    n_iter_ : (1 or n_classes,) array
+    kernel_ : Kernel
+        The kernel with its parameters as used.
+    fit_report_ : FitReport
+        Gap, status, error of the compression, ranks, memory, seconds; `summary` prints it.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm import SVC
+    >>> X = np.random.default_rng(0).standard_normal((5000, 2))
+    >>> y = np.where(np.hypot(*X.T) < 1, "in", "out")
+    >>> model = SVC(C=10, random_state=0).fit(X, y)
+    >>> model.predict([[0.1, 0.2], [2.0, 1.0]])
+    array(['in', 'out'], dtype='<U3')
+    >>> bool(model.fit_report_.gap[0] < 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        coef0: float = 0.0,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        tol: float | None = 1e-3,
+        max_iter: int = 1000,
+        beta: float | Literal["paper"] | None = None,
+        prediction: Literal["leafwise", "exact"] = "leafwise",
+        leaf_size: int = 256,
+        max_rank: int = 72,
+        rtol: float = 1e-3,
+        surplus: float = 0.125,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.beta = beta
+        self.prediction = prediction
+        self.leaf_size = leaf_size
+        self.max_rank = max_rank
+        self.rtol = rtol
+        self.surplus = surplus
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @with_serial_blas
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
+        """Train on `X` and `y`.
+
+        Parameters
+        ----------
+        X : (n, p) array-like or CSR matrix
+            float32 is kept, and takes half the memory and time of float64.
+        y : (n,) array-like
+            Labels of any type.
+        sample_weight : (n,) array-like, optional
+            Factors on C by row.
+
+        Returns
+        -------
+        self
+        """
+        require_positive(C=self.C)
+        tasks = FitTasks(self)
+        with logging_to_stderr(self.verbose):
+            X, codes, weight, cost = self._check_fit(X, y, sample_weight)
+            report, seed = FitReport(), self._seed()
+            kernel = self._make_kernel(X, weight, self.gamma)
+            matrix = self._compress(X, kernel, self._build_tree(X, report, seed), report, seed)
+            tasks.done("compress")
+            bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]
+            problem = SVCProblem(bound)
+            system = self._factor(matrix, problem, report)
+            tasks.done("factor")
+            solution = self._solve(problem, system, report, tasks)
+            with report.stage("finish"):
+                self._store(matrix, solution, codes)
+                report.fill(matrix, system, solution, REPORT_ROWS, seed)
+        self.fit_report_ = report
+        tasks.end()
+        return self

@@ -1,0 +1,76 @@
+"""Folds as columns, and the scores of the rows that a fold holds out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+
+from hssvm.estimators.svc import classify
+from hssvm.kernels.base import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """What the folds of a cross-validation train and test on.
+
+    Attributes
+    ----------
+    splits : list of (train, test)
+        Row numbers.
+    y, classes : arrays
+    scoring : str, callable or None
+    sample_weight : (n,) or None
+        Of the scores.
+    """
+
+    splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    scoring: Any
+    sample_weight: Floats | None
+
+    def bounds(self, unit_bound: Floats) -> Floats:
+        """Columns (n, folds * classes) with 0 where a fold does not train on a row."""
+        n, n_classes = unit_bound.shape
+        bounds = np.zeros((n, len(self.splits), n_classes), unit_bound.dtype)
+        for f, (train, _) in enumerate(self.splits):
+            bounds[train, f] = unit_bound[train]
+        return bounds.reshape(n, -1)
+
+    def scores(self, values: Floats) -> list[float]:
+        """Score of each fold from its decision values, (n, folds, classes)."""
+        scores = []
+        for f, (_, test) in enumerate(self.splits):
+            model = KnownValues(values[:, f], self.classes)
+            weight = (
+                {} if self.sample_weight is None else {"sample_weight": self.sample_weight[test]}
+            )
+            scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
+            scores.append(float(scorer(model, test, self.y[test], **weight)))
+        return scores
+
+
+class KnownValues(ClassifierMixin, BaseEstimator):
+    """Looks to a scorer like a fitted classifier; its X are row numbers of `values`."""
+
+    def __init__(self, values: Floats, classes: NDArray[Any]) -> None:
+        self.values = values
+        self.classes = classes
+        self.classes_ = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def decision_function(self, rows: NDArray[np.int64]) -> Floats:
+        """Known decision values of some rows."""
+        values = self.values[rows]
+        return values[:, 0] if self.classes_.size == 2 else values
+
+    def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Classes of some rows."""
+        return classify(self.decision_function(rows), self.classes_)

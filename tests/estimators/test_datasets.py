@@ -1,0 +1,51 @@
+"""On real data: minutes, by hand."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+
+from hssvm import SVC, SVCCV, svc_path
+
+SETS = {"ijcnn1": (0.5, None), "cod-rna": (1.0, "standard"), "a9a": (3.0, None)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("C", [0.01, 0.1, 1.0, 10.0, 100.0])
+def test_gap_below_tol_or_the_status_says_why(data, name, C, rng):
+    h, scale = SETS[name]
+    X, y, _, _ = data(name, scale=scale)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVC(C=C, gamma=1 / (2 * h**2), random_state=int(rng.integers(1000))).fit(X, y)
+    report = model.fit_report_
+    print(name, C, report.gap[0], report.n_iter[0], report.n_factors, report.status)
+    assert (report.gap[0] <= 1e-3) == (report.status == ["CONVERGED"])
+    assert report.gap[0] <= 5e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "C", "exact"),
+    [("ijcnn1", 10.0, 98.91), ("cod-rna", 1.0, 96.61), ("a9a", 1.0, 85.04)],
+)
+def test_accuracy_is_within_four_tenths_of_the_exact_svm(data, name, C, exact, rng):
+    h, scale = SETS[name]
+    X, y, X_test, y_test = data(name, scale=scale)
+    model = SVC(C=C, gamma=1 / (2 * h**2), random_state=int(rng.integers(1000))).fit(X, y)
+    assert 100 * model.score(X_test, y_test) >= exact - 0.4
+
+
+@pytest.mark.slow
+def test_cross_validation_agrees_with_a_fit_per_fold(data):
+    X, y, _, _ = data("ijcnn1", max_train=20_000)
+    cv, Cs, gamma = StratifiedKFold(5), np.logspace(-2, 2, 10), 2.0
+    model = SVCCV(Cs, gammas=[gamma], cv=cv, random_state=0).fit(X, y)
+    for f, (train, test) in enumerate(cv.split(X, y)):
+        path = svc_path(X[train], y[train], Cs, gamma=gamma, random_state=f)
+        scores = 100 * np.mean(path.predict(X[test]) == y[test][:, None], axis=0)
+        print(np.round(100 * model.scores_[0, :, f] - scores, 2))
+        assert np.abs(100 * model.scores_[0, :, f] - scores).max() <= 0.3

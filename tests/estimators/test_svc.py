@@ -1,0 +1,292 @@
+import io
+import logging
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC as ExactSVC
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hssvm import SVC, SVCCV
+from hssvm.kernels import Gaussian
+
+
+@parametrize_with_checks([SVC(), SVC(kernel="laplacian", prediction="exact"), SVCCV(Cs=3, cv=3)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def data(rng, n, n_classes=2, dtype=np.float64):
+    X, y = make_classification(
+        n, 6, n_informative=4, n_redundant=1, n_classes=n_classes, flip_y=0.1,
+        random_state=int(rng.integers(2**31)),
+    )  # fmt: skip
+    return StandardScaler().fit_transform(X).astype(dtype), y
+
+
+def objective(K, z, sign, cost, intercept):
+    return z @ K @ z / 2 + (cost * np.maximum(0, 1 - sign * (K @ z + intercept))).sum()
+
+
+KERNELS = [
+    {"kernel": "rbf", "gamma": 0.3},
+    {"kernel": "poly", "gamma": 0.2, "coef0": 1.0, "degree": 2},
+    {"kernel": "matern32", "gamma": 0.5},
+]
+
+
+@pytest.mark.parametrize("parameters", KERNELS)
+@pytest.mark.parametrize("C", [0.1, 5.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_data_is_the_exact_svm(parameters, C, weighted, rng):
+    X, y = data(rng, 900)
+    weight = rng.uniform(0, 2, 900) if weighted else np.ones(900)
+    model = SVC(C=C, **parameters).fit(X, y, sample_weight=weight)
+    K = model.kernel_.block(X)
+    exact = ExactSVC(C=C, kernel="precomputed", tol=1e-6).fit(K, y, sample_weight=weight)
+    values = exact.decision_function(K)
+    assert_allclose(model.decision_function(X), values, atol=1e-2)
+    model.set_params(prediction="exact")
+    assert_allclose(model.decision_function(X), values, atol=1e-2)
+    sign, cost = 2 * y - 1, C * weight
+    z, z_exact = np.zeros(900), np.zeros(900)
+    z[model.support_], z_exact[exact.support_] = model.dual_coef_[0], exact.dual_coef_[0]
+    assert_allclose(
+        objective(K, z, sign, cost, model.intercept_[0]),
+        objective(K, z_exact, sign, cost, exact.intercept_[0]),
+        rtol=1e-4,
+    )
+    assert_allclose(
+        model.fit_report_.objective[0], objective(K, z, sign, cost, model.intercept_[0]), rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 1.0, 1: 3.0, 2: 0.5}])
+def test_three_classes_are_one_against_the_rest(class_weight, rng):
+    X, y = data(rng, 500, n_classes=3)
+    model = SVC(gamma=0.3, class_weight=class_weight).fit(X, y)
+    weight = compute_sample_weight(class_weight, y)
+    values = np.empty((500, 3))
+    for c in range(3):
+        exact = ExactSVC(gamma=0.3, tol=1e-6)
+        exact.fit(X, y == c, sample_weight=weight)
+        values[:, c] = exact.decision_function(X)
+    assert_allclose(model.decision_function(X), values, atol=1e-2)
+    if class_weight is None:
+        rest = OneVsRestClassifier(ExactSVC(gamma=0.3, tol=1e-6)).fit(X, y)
+        assert np.mean(model.predict(X) == rest.predict(X)) > 0.99
+    assert model.dual_coef_.shape == (3, model.support_.size)
+    assert model.n_support_.sum() == model.support_.size
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compressed_data_is_close_to_the_exact_svm(dtype, rng):
+    X, y = data(rng, 6000, dtype=dtype)
+    model = SVC(C=2.0, gamma=0.3, random_state=rng.integers(100)).fit(X[:4000], y[:4000])
+    exact = ExactSVC(C=2.0, gamma=0.3).fit(X[:4000], y[:4000])
+    assert len(model.fit_report_.ranks) > 1
+    assert model.score(X[4000:], y[4000:]) > exact.score(X[4000:], y[4000:]) - 0.02
+    agree = np.mean(model.predict(X[4000:]) == exact.predict(X[4000:]))
+    assert agree > 0.95
+    assert model.dual_coef_.dtype == model.decision_function(X[:3]).dtype == dtype
+    assert model.fit_report_.gap[0] <= 1e-3
+    assert 0 < model.fit_report_.kernel_error < 0.2
+    model.set_params(prediction="exact")
+    assert np.mean(model.predict(X[4000:]) == exact.predict(X[4000:])) > 0.8
+
+
+def test_sparse_rows_give_the_same_model_as_dense_rows(rng):
+    X, y = data(rng, 2500)
+    X *= rng.random(X.shape) < 0.5
+    S = scipy.sparse.csr_array(X)
+    dense, sparse = (SVC(gamma=0.3, random_state=0, tol=1e-6).fit(A, y) for A in (X, S))
+    values = dense.decision_function(X)
+    assert_allclose(sparse.decision_function(S), values, atol=2e-2)
+    assert_allclose(sparse.decision_function(X), sparse.decision_function(S), atol=1e-8)
+    assert_allclose(dense.decision_function(S), values, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "labels", [["no", "yes"], [True, False], [7, -3], np.array(["a", "b"], dtype=object)]
+)
+def test_labels_of_any_type(labels, rng):
+    X, y = data(rng, 200)
+    y = np.asarray(labels)[y]
+    model = SVC().fit(X, y)
+    assert set(model.predict(X)) <= set(y)
+    assert model.score(X, y) > 0.8
+    assert_array_equal(model.classes_, np.unique(y))
+
+
+def test_a_weight_of_zero_takes_a_row_out(rng):
+    X, y = data(rng, 400)
+    weight = (rng.random(400) < 0.7).astype(float)
+    kept = weight > 0
+    whole = SVC().fit(X, y, sample_weight=weight)
+    part = SVC().fit(X[kept], y[kept])
+    assert_allclose(whole.decision_function(X), part.decision_function(X), atol=1e-5)
+    assert np.all(kept[whole.support_])
+
+
+def test_works_inside_scikit_learn(rng):
+    X, y = data(rng, 300)
+    grid = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1, 10]}, cv=3)
+    assert grid.fit(X, y).best_score_ > 0.8
+    assert CalibratedClassifierCV(SVC(), cv=3).fit(X, y).predict_proba(X).shape == (300, 2)
+    bagging = BaggingClassifier(SVC(), n_estimators=3, random_state=0).fit(X, y)
+    assert bagging.score(X, y) > 0.8
+    model = clone(SVC(C=3.0, gamma=0.2)).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert_allclose(again.decision_function(X), model.decision_function(X))
+
+
+def test_kernels_as_objects_and_functions(rng):
+    X, y = data(rng, 300)
+    by_name = SVC(gamma=0.4).fit(X, y).decision_function(X)
+    by_object = SVC(kernel=Gaussian(0.4)).fit(X, y).decision_function(X)
+    assert_allclose(by_object, by_name)
+
+    def function(A, B):
+        return np.exp(-0.4 * ((A[:, None] - B[None]) ** 2).sum(-1))
+
+    by_function = SVC(kernel=function).fit(X, y).decision_function(X)
+    assert_allclose(by_function, by_name, atol=1e-5)
+
+
+def test_gamma_is_that_of_scikit_learn(rng):
+    X, y = data(rng, 100)
+    X = 3 * X + 5
+    for gamma in ("scale", "auto", 0.7):
+        exact = ExactSVC(gamma=gamma).fit(X, y)
+        weighted = SVC(gamma=gamma, class_weight={0: 1.0, 1: 9.0}).fit(X, y)
+        assert_allclose(weighted.kernel_.gamma, exact._gamma, rtol=1e-9)
+        for rows in (X, scipy.sparse.csr_array(X)):
+            assert_allclose(SVC(gamma=gamma).fit(rows, y).kernel_.gamma, exact._gamma, rtol=1e-9)
+    assert SVC().fit(np.ones((4, 2)), [0, 1, 0, 1]).kernel_.gamma == 1.0  # no variance
+
+
+def test_paper_setting(rng):
+    X, y = data(rng, 3000)
+    model = SVC(tol=None, max_iter=10, beta="paper").fit(X, y)
+    assert model.fit_report_.status == ["FIXED"]
+    assert model.n_iter_[0] == 10
+    assert model.score(X, y) > 0.7
+
+
+def test_errors_say_what_to_do(rng):
+    X, y = data(rng, 50)
+    for parameters, message in [
+        ({"C": 0}, "C must be a positive number"),
+        ({"kernel": "sigmoid"}, "positive semi-definite"),
+        ({"gamma": "wide"}, "gamma must be 'scale', 'auto'"),
+        ({"gamma": -1.0}, "gamma must be a positive number"),
+        ({"beta": -1.0}, "beta must be a positive number"),
+        ({"max_rank": 0}, "max_rank must be at least 1"),
+        ({"leaf_size": 0}, "leaf_size must be at least 2"),
+        ({"tol": -1.0}, "tol must be positive"),
+        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"class_weight": {0: 0.0, 1: 1.0}}, "at least 2 classes"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            SVC(**parameters).fit(X, y)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        SVC().fit(X, np.zeros(50))
+    with pytest.raises(ValueError, match="prediction must be"):
+        SVC(prediction="quick").fit(X, y).predict(X)
+    with pytest.raises(NotFittedError):
+        SVC().summary()
+
+
+def test_warns_when_it_has_not_converged(rng):
+    X, y = data(rng, 3000)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        model = SVC(C=100.0, max_iter=3).fit(X, y)
+    assert "raise max_iter" in model.summary()
+
+
+def test_report(rng):
+    X, y = data(rng, 3000, n_classes=3)
+    model = SVC(random_state=0).fit(X, y)
+    report, text = model.fit_report_, model.summary()
+    for part in ("SVC(random_state=0)", "3,000 rows, 3 columns", "relative error", "duality gap"):
+        assert part in text
+    assert set(report.seconds) == {"tree", "compress", "factor", "solve", "finish"}
+    assert report.gap.shape == report.objective.shape == report.objective_error.shape == (3,)
+    assert report.matrix_bytes > 0
+    assert report.factor_bytes > 0
+    assert "exact, one block" in SVC().fit(X[:100], y[:100]).summary()
+
+
+def test_verbose_shows_progress_on_stderr(rng, capsys):
+    X, y = data(rng, 300)
+    logger = logging.getLogger("hssvm")
+    outer, logger.propagate = logger.propagate, False  # as in a program without any handler
+    try:
+        SVC(verbose=1).fit(X, y)
+    finally:
+        logger.propagate = outer
+    assert "[hssvm] iteration 10" in capsys.readouterr().err
+    assert logger.handlers == []
+    assert logger.level == logging.NOTSET
+
+
+def test_verbose_uses_the_handlers_of_the_program(rng):
+    X, y = data(rng, 300)
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    logging.getLogger("hssvm").addHandler(handler)
+    try:
+        SVC(verbose=1).fit(X, y)
+        told = stream.getvalue()
+        SVC().fit(X, y)
+    finally:
+        logging.getLogger("hssvm").removeHandler(handler)
+    assert "iteration 10" in told
+    assert "compress" in told
+    assert stream.getvalue() == told
+    assert logging.getLogger("hssvm").level == logging.NOTSET
+
+
+def test_fit_callbacks(rng):
+    pytest.importorskip("sklearn.callback")
+    X, y = data(rng, 300)
+    seen = []
+
+    class Spy:
+        def setup(self, estimator, context):
+            seen.append("setup")
+
+        def teardown(self, estimator, context):
+            seen.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            seen.append(context.task_name)
+
+    model = SVC()
+    model.set_callbacks(Spy())
+    model.fit(X, y)
+    assert seen[0] == "setup"
+    assert seen[-1] == "teardown"
+    assert {"compress", "factor", "iteration 10", "fit"} <= set(seen)
+
+
+def test_repeatable(rng):
+    X, y = data(rng, 3000)
+    seed = int(rng.integers(1000))
+    a, b = (SVC(random_state=seed).fit(X, y) for _ in range(2))
+    assert_array_equal(a.decision_function(X), b.decision_function(X))
