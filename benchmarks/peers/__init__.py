@@ -1,0 +1,1 @@
+"""hssvm beside other SVMs, in one run. The rivals: pip install scikit-learn-intelex."""
