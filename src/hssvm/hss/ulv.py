@@ -93,7 +93,8 @@ class ULVFactor:
         return Y.reshape(np.shape(B))
 
     def __repr__(self) -> str:
-        return f"ULVFactor({self.nbytes / 1e6:.1f} MB, of {self.matrix!r})"
+        shift = self.shift if np.ndim(self.shift) == 0 else "per row"
+        return f"ULVFactor(shift={shift}, {self.nbytes / 1e6:.1f} MB, of {self.matrix!r})"
 
 
 @with_serial_blas
