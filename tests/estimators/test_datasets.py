@@ -41,11 +41,16 @@ def test_accuracy_is_within_four_tenths_of_the_exact_svm(data, name, C, exact, r
 
 @pytest.mark.slow
 def test_cross_validation_agrees_with_a_fit_per_fold(data):
+    """Mean of two compressions per fold: one alone varies by a quarter of a point itself."""
     X, y, _, _ = data("ijcnn1", max_train=20_000)
-    cv, Cs, gamma = StratifiedKFold(5), np.logspace(-2, 2, 10), 2.0
+    cv, Cs, gamma = StratifiedKFold(5, shuffle=True, random_state=0), np.logspace(-2, 2, 10), 2.0
     model = SVCCV(Cs, gammas=[gamma], cv=cv, random_state=0).fit(X, y)
+    scores = np.zeros((Cs.size, 5))
     for f, (train, test) in enumerate(cv.split(X, y)):
-        path = svc_path(X[train], y[train], Cs, gamma=gamma, random_state=f)
-        scores = 100 * np.mean(path.predict(X[test]) == y[test][:, None], axis=0)
-        print(np.round(100 * model.scores_[0, :, f] - scores, 2))
-        assert np.abs(100 * model.scores_[0, :, f] - scores).max() <= 0.3
+        for seed in range(2):
+            path = svc_path(X[train], y[train], Cs, gamma=gamma, random_state=seed)
+            scores[:, f] += np.mean(path.predict(X[test]) == y[test][:, None], axis=0) / 2
+    print(np.round(100 * (model.scores_[0] - scores), 2))
+    assert np.abs(model.scores_[0] - scores).max() <= 0.003
+    means = scores.mean(axis=1)
+    assert means[np.flatnonzero(Cs == model.C_)[0]] >= means.max() - 0.001
