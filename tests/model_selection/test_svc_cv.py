@@ -20,7 +20,7 @@ def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
     X, y = data(rng, 600, n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=int(rng.integers(1000)))
     Cs, gammas = [0.1, 1.0, 10.0], [0.2, 1.0]
-    model = SVCCV(Cs, gammas=gammas, cv=cv).fit(X, y)
+    model = SVCCV(Cs, gammas=gammas, cv=cv, tol=1e-6).fit(X, y)
     assert model.scores_.shape == (2, 3, 4)
     for g, c, f in np.ndindex(model.scores_.shape):
         train, test = list(cv.split(X, y))[f]
@@ -34,7 +34,7 @@ def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
 def test_results_have_the_form_of_a_grid_search(rng):
     X, y = data(rng, 300)
     Cs, gammas = [0.1, 1.0], [0.3, 3.0]
-    ours = SVCCV(Cs, gammas=gammas, cv=3).fit(X, y)
+    ours = SVCCV(Cs, gammas=gammas, cv=3, tol=1e-6).fit(X, y)
     theirs = GridSearchCV(ExactSVC(), {"C": Cs, "gamma": gammas}, cv=3).fit(X, y)
     timed = {key for key in theirs.cv_results_ if "time" in key}
     assert set(ours.cv_results_) == set(theirs.cv_results_) - timed
@@ -57,7 +57,7 @@ def test_blocks_of_columns_do_not_change_the_result(rng):
 def test_other_scores_and_splits(rng):
     X, y = data(rng, 400)
     cv = ShuffleSplit(3, test_size=0.3, train_size=0.4, random_state=0)
-    model = SVCCV([1.0], cv=cv, scoring="roc_auc").fit(X, y)
+    model = SVCCV([1.0], cv=cv, scoring="roc_auc", tol=1e-6).fit(X, y)
     for f, (train, test) in enumerate(cv.split(X, y)):
         gamma = {"gamma": model.gamma_}
         values = SVC(**gamma).fit(X[train], y[train]).decision_function(X[test])
@@ -91,7 +91,7 @@ def test_weights(rng):
     X, y = data(rng, 300)
     weight = rng.integers(0, 3, 300).astype(float)
     train, test = np.arange(200), np.arange(200, 300)
-    model = SVCCV([1.0], gammas=[1.0], cv=[(train, test)]).fit(X, y, sample_weight=weight)
+    model = SVCCV([1.0], gammas=[1.0], cv=[(train, test)], tol=1e-6).fit(X, y, sample_weight=weight)
     fold = SVC(gamma=1.0).fit(X[train], y[train], sample_weight=weight[train])
     expected = fold.score(X[test], y[test], sample_weight=weight[test])
     assert abs(model.scores_[0, 0, 0] - expected) <= 0.02
