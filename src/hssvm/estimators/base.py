@@ -128,7 +128,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tol = self.tol
         if exact:
             tol = min(tol, EXACT_TOL if problem.dtype == np.float64 else EXACT_TOL**0.5)
-        return ADMM(tol, self.max_iter, lambda iteration, gap: tasks.done(f"iteration {iteration}"))
+        return ADMM(tol, self.max_iter, tasks.after_look)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

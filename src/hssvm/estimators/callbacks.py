@@ -41,6 +41,10 @@ class FitTasks:
         task.call_on_fit_task_begin(estimator=self.estimator)
         return bool(task.call_on_fit_task_end(estimator=self.estimator))
 
+    def after_look(self, iteration: int, gap: Any) -> bool:
+        """Tell that a solver has looked at the gap; a solver's callback."""
+        return self.done(f"iteration {iteration}")
+
     def end(self) -> None:
         """Tell that the fit has ended."""
         if self.context is not None:

@@ -64,6 +64,26 @@ class Classifier(ClassifierMixin, KernelMachine):
             return np.where(codes == 1, 1, -1).astype(dtype)[:, None]
         return np.where(codes[:, None] == np.arange(self.classes_.size), 1, -1).astype(dtype)
 
+    def _train(
+        self,
+        matrix: HSSMatrix,
+        bound: Floats,
+        codes: NDArray[np.int64],
+        report: FitReport,
+        tasks: FitTasks,
+        seed: int,
+        start: Floats | None = None,
+    ) -> None:
+        """Solve for a bound (n, k), and set the fitted attributes and `fit_report_`."""
+        problem = SVCProblem(bound)
+        system = self._factor(matrix, problem, report)
+        tasks.done("factor")
+        solution = self._solve(problem, system, report, tasks, start)
+        with report.stage("finish"):
+            self._store(matrix, solution, codes)
+            report.fill(matrix, system, solution, REPORT_ROWS, seed)
+        self.fit_report_ = report
+
     def _store(self, matrix: HSSMatrix, solution: Solution, codes: NDArray[np.int64]) -> None:
         """Set the fitted attributes from a solution with one column per class (or one)."""
         self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
@@ -262,13 +282,6 @@ class SVC(Classifier):
             matrix = self._compress(X, kernel, self._build_tree(X, report, seed), report, seed)
             tasks.done("compress")
             bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]
-            problem = SVCProblem(bound)
-            system = self._factor(matrix, problem, report)
-            tasks.done("factor")
-            solution = self._solve(problem, system, report, tasks)
-            with report.stage("finish"):
-                self._store(matrix, solution, codes)
-                report.fill(matrix, system, solution, REPORT_ROWS, seed)
-        self.fit_report_ = report
+            self._train(matrix, bound, codes, report, tasks, seed)
         tasks.end()
         return self

@@ -126,8 +126,7 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
     """
     depth, dtype = matrix.tree.depth, matrix.dtype
     shifts = np.ascontiguousarray(np.broadcast_to(shift, (matrix.tree.n,)), dtype=dtype)
-    require_positive(shift=float(shifts.min()))
-    require_positive(shift=float(shifts.max()))
+    require_positive(shift=shifts)
     R: Floats | None = None
     levels: list[FactorLevel] = []
     for i in reversed(range(depth + 1)):

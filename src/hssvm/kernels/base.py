@@ -170,8 +170,8 @@ class CoreKernel(Kernel):
         return _core.KernelMatrix(self._core_kernel, core_rows(as_rows(X)))
 
 
-def require_positive(**values: float) -> None:
-    """Raise ValueError for a parameter that is not a positive finite number."""
+def require_positive(**values: float | Floats) -> None:
+    """Raise ValueError for a parameter that is not a positive finite number (an array: all)."""
     for name, value in values.items():
-        if not (value > 0 and np.isfinite(value)):
+        if not (np.all(value > 0) and np.all(np.isfinite(value))):
             raise ValueError(f"{name} must be a positive number, got {value!r}")

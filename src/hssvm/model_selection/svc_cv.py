@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from hssvm._threads import with_serial_blas
-from hssvm.estimators.base import REPORT_ROWS, resolve_gamma
+from hssvm.estimators.base import resolve_gamma
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.svc import Classifier
@@ -178,13 +178,8 @@ fit_report_, n_features_in_
                 )
             self._set_results()
             matrix, start_best = winner
-            problem = SVCProblem(unit_bound * X.dtype.type(self.C_))
-            system = self._factor(matrix, problem, report)
-            solution = self._solve(problem, system, report, tasks, start_best)
-            with report.stage("finish"):
-                self._store(matrix, solution, codes)
-                report.fill(matrix, system, solution, REPORT_ROWS, seed)
-        self.fit_report_ = report
+            bound = unit_bound * X.dtype.type(self.C_)
+            self._train(matrix, bound, codes, report, tasks, seed, start_best)
         tasks.end()
         return self
 
@@ -224,7 +219,7 @@ fit_report_, n_features_in_
         solver = ADMM(
             tol=self.tol if matrix.tree.depth == 0 else max(self.tol, FOLD_TOL),
             max_iter=self.max_iter,
-            callback=lambda iteration, gap: tasks.done(f"iteration {iteration}"),
+            callback=tasks.after_look,
         )
         means: list[Floats] = []
         for begin in range(0, self.Cs_.size, per_block):

@@ -103,9 +103,8 @@ def best_intercept(f: Floats, sign: Floats, cost: Floats) -> float:
         ends = np.concatenate([[-np.inf], np.unique(breakpoints[::step]), [np.inf]])
         bins = np.searchsorted(ends, breakpoints) - 1  # ends[bin] < breakpoint <= ends[bin + 1]
         mass = np.concatenate([[0.0], np.cumsum(np.bincount(bins, weight, ends.size - 1))])
-        crossing = min(
-            int(np.searchsorted(mass, rise)), ends.size - 1
-        )  # sums may differ by rounding
+        # rise may be above the whole mass by rounding
+        crossing = min(int(np.searchsorted(mass, rise)), ends.size - 1)
         first, last = max(crossing - 2, 0), min(crossing + 2, ends.size - 1)
         inside = (breakpoints > ends[first]) & (breakpoints <= ends[last])
         below = float(mass[first])

@@ -31,8 +31,7 @@ class DenseSystem(System):
     """
 
     def __init__(self, K: Floats, shift: Shift) -> None:
-        require_positive(shift=float(np.min(shift)))
-        require_positive(shift=float(np.max(shift)))
+        require_positive(shift=shift)
         K = np.asarray(K)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
             raise ValueError(f"K must be a square matrix, its shape is {K.shape}")
