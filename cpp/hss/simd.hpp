@@ -157,15 +157,15 @@ HSS_INLINE T half_lost() {
 template <class T>
 HSS_INLINE bool distances_body(T* v, Index n, const T* norm, T norm_y) {
     const T tau = half_lost<T>();
-    T slack = 0;
+    int lost = 0;
+HSS_SIMD(reduction(| : lost))
     for (Index i = 0; i < n; ++i) {
         const T total = norm[i] + norm_y;
         const T d = total - 2 * v[i];
         v[i] = d;
-        const T s = d - tau * total;
-        slack = s < slack ? s : slack;
+        lost |= d < tau * total;
     }
-    return slack < 0;
+    return lost != 0;
 }
 HSS_CLONES inline bool distances(double* v, Index n, const double* norm, double norm_y) {
     return distances_body(v, n, norm, norm_y);
