@@ -150,28 +150,62 @@ S squared_norm(const SparseRows<T>& X, Index i) {
     return sum;
 }
 
+// Some rows of X side by side, `simd::lanes` of them, as dense vectors over the features they have:
+// an entry of another row then meets all of them in one vector operation.
+template <class S>
+class SparseLanes {
+    std::vector<std::int32_t> slot;  // of a feature; 0 is the slot of all others, which stays zero
+    std::vector<Index> used;
+    Buffer<S> buffer;
+    S* values = nullptr;
+
+  public:
+    template <class T>
+    void gather(const SparseRows<T>& X, const Index* I, Index n_rows) {
+        if (static_cast<Index>(slot.size()) < X.p) slot.assign(static_cast<std::size_t>(X.p), 0);
+        for (Index f : used) slot[f] = 0;
+        used.clear();
+        for (Index i = 0; i < n_rows; ++i)
+            for (Index a = X.indptr[I[i]]; a < X.indptr[I[i] + 1]; ++a)
+                if (slot[X.indices[a]] == 0) {
+                    used.push_back(X.indices[a]);
+                    slot[X.indices[a]] = static_cast<std::int32_t>(used.size());
+                }
+        values = buffer.take((static_cast<Index>(used.size()) + 1) * simd::lanes);
+        std::fill_n(values, (used.size() + 1) * simd::lanes, S(0));
+        for (Index i = 0; i < n_rows; ++i)
+            for (Index a = X.indptr[I[i]]; a < X.indptr[I[i] + 1]; ++a)
+                values[slot[X.indices[a]] * simd::lanes + i] = X.data[a];
+    }
+    // Inner products of the gathered rows with row y of Y
+    template <class T>
+    void dots(const SparseRows<T>& Y, Index y, S* out) {
+        simd::sparse_dots(values, slot.data(), Y.indices + Y.indptr[y], Y.data + Y.indptr[y],
+                          Y.indptr[y + 1] - Y.indptr[y], out);
+    }
+};
+
 template <class T, class S>
 void kernel_block(const Kernel& kernel, const SparseRows<T>& X, const Index* I, Index n_rows,
                   const SparseRows<T>& Y, const Index* J, Index n_cols, View<S> out) {
-    static thread_local std::vector<S> dense;  // zero between calls
+    static thread_local SparseLanes<S> lanes;
     static thread_local Buffer<S> norm_buffer;
-    if (static_cast<Index>(dense.size()) < X.p) dense.assign(static_cast<std::size_t>(X.p), S(0));
+    S products[simd::lanes];
     S* norm = norm_buffer.take(n_rows);
     for (Index i = 0; i < n_rows; ++i) norm[i] = squared_norm<S>(X, I[i]);
-    for (Index j = 0; j < n_cols; ++j) {
-        const Index y = J[j];
-        S* column = out.col(j);
-        for (Index b = Y.indptr[y]; b < Y.indptr[y + 1]; ++b) dense[Y.indices[b]] = Y.data[b];
-        for (Index i = 0; i < n_rows; ++i) {
-            S sum = 0;
-            for (Index a = X.indptr[I[i]]; a < X.indptr[I[i] + 1]; ++a)
-                sum += X.data[a] * dense[X.indices[a]];
-            column[i] = sum;
+    for (Index i = 0; i < n_rows; i += simd::lanes) {
+        const Index width = std::min(simd::lanes, n_rows - i);
+        lanes.gather(X, I + i, width);
+        for (Index j = 0; j < n_cols; ++j) {
+            S* column = out.col(j) + i;
+            const bool whole = width == simd::lanes;
+            lanes.dots(Y, J[j], whole ? column : products);
+            if (!whole) std::copy_n(products, width, column);
         }
-        for (Index b = Y.indptr[y]; b < Y.indptr[y + 1]; ++b) dense[Y.indices[b]] = S(0);
-        finish_column(kernel, column, n_rows, norm, squared_norm<S>(Y, y),
-                      [&](Index i) { return squared_distance(X, I[i], Y, y); });
     }
+    for (Index j = 0; j < n_cols; ++j)
+        finish_column(kernel, out.col(j), n_rows, norm, squared_norm<S>(Y, J[j]),
+                      [&](Index i) { return squared_distance(X, I[i], Y, J[j]); });
 }
 
 // The kernel matrix of one set of rows; its entries are computed when asked for, in the precision

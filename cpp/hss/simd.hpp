@@ -145,6 +145,34 @@ HSS_COLUMNS(add_columns, double)
 HSS_COLUMNS(add_columns, float)
 #undef HSS_COLUMNS
 
+// out[l] = sum over the entries of a sparse row of values[slot of the entry][l] * entry
+constexpr Index lanes = 32;
+
+template <class S, class T>
+HSS_INLINE void sparse_dots_body(const S* values, const std::int32_t* slot,
+                                 const std::int32_t* indices, const T* data, Index nnz, S* out) {
+    S sum[lanes];
+    for (Index l = 0; l < lanes; ++l) sum[l] = 0;
+    for (Index a = 0; a < nnz; ++a) {
+        const S x = data[a];
+        const S* v = values + slot[indices[a]] * lanes;
+HSS_SIMD()
+        for (Index l = 0; l < lanes; ++l) sum[l] += x * v[l];
+    }
+    for (Index l = 0; l < lanes; ++l) out[l] = sum[l];
+}
+#define HSS_SPARSE(S, T)                                                                           \
+    HSS_CLONES inline void sparse_dots(const S* values, const std::int32_t* slot,                  \
+                                       const std::int32_t* indices, const T* data, Index nnz,      \
+                                       S* out) {                                                   \
+        sparse_dots_body(values, slot, indices, data, nnz, out);                                   \
+    }
+HSS_SPARSE(float, float)
+HSS_SPARSE(double, float)
+HSS_SPARSE(double, double)
+HSS_SPARSE(float, double)
+#undef HSS_SPARSE
+
 // |x - y|^2 computed as |x|^2 + |y|^2 - 2 <x, y> has lost half of its digits below this share of
 // |x|^2 + |y|^2.
 template <class T>
@@ -220,5 +248,81 @@ HSS_CLONES inline void eliminate(double* E, double* G, Index p, const double* u,
         }
     }
 }
+
+// Passes over all variables of a step of SMO (see smo.hpp). Maxima are taken per block and searched for
+// in the best block only: an index inside a vector loop would slow it down.
+template <class T>
+constexpr T huge() {
+    return std::numeric_limits<T>::max() / 4;
+}
+constexpr Index block = 256;
+
+template <class T>
+HSS_INLINE Index find(const T* v, Index begin, Index n, T value) {
+    Index i = begin;
+    while (i + 1 < n && v[i] != value) ++i;
+    return i;
+}
+
+// g += step (a - b); the i with the smallest g[i] + out[i]
+template <class T>
+HSS_INLINE Index move_pair_body(T* g, const T* a, const T* b, T step, const T* out, Index n) {
+    T best = huge<T>() * 2;
+    Index at = 0;
+    for (Index begin = 0; begin < n; begin += block) {
+        const Index end = begin + block < n ? begin + block : n;
+        T least = huge<T>() * 2;
+HSS_SIMD(reduction(min : least))
+        for (Index i = begin; i < end; ++i) {
+            g[i] += step * (a[i] - b[i]);
+            const T value = g[i] + out[i];
+            least = value < least ? value : least;
+        }
+        if (least < best) best = least, at = begin;
+    }
+    const Index end = at + block < n ? at + block : n;
+    while (at + 1 < end && g[at] + out[at] != best) ++at;
+    return at;
+}
+
+// The j with the largest gain (g[j] - g_i)^2 / |x_i - x_j|^2 among those with g[j] > g_i and out[j] = 0;
+// largest: the largest g[j] of those with out[j] = 0.
+template <class T>
+HSS_INLINE Index best_partner_body(const T* g, const T* out, const T* row, const T* diagonal, Index n,
+                                   T g_i, T diagonal_i, T flat, T* gain, T* largest) {
+    T best = -1, top = -huge<T>();
+    Index at = 0;
+    for (Index begin = 0; begin < n; begin += block) {
+        const Index end = begin + block < n ? begin + block : n;
+        T most = -1, high = -huge<T>();
+HSS_SIMD(reduction(max : most, high))
+        for (Index j = begin; j < end; ++j) {
+            const T value = g[j] - out[j];
+            const T rise = value - g_i;
+            const T total = diagonal_i + diagonal[j], curvature = total - 2 * row[j];
+            const T safe = curvature > flat * total ? curvature : flat * total;
+            const T gained = rise > 0 ? rise * rise / safe : T(-1);
+            gain[j] = gained;
+            most = gained > most ? gained : most;
+            high = value > high ? value : high;
+        }
+        if (most > best) best = most, at = begin;
+        top = high > top ? high : top;
+    }
+    *largest = top;
+    return find(gain, at, at + block < n ? at + block : n, best);
+}
+#define HSS_SMO(T)                                                                                 \
+    HSS_CLONES inline Index move_pair(T* g, const T* a, const T* b, T step, const T* out, Index n) { \
+        return move_pair_body(g, a, b, step, out, n);                                              \
+    }                                                                                              \
+    HSS_CLONES inline Index best_partner(const T* g, const T* out, const T* row,                   \
+                                         const T* diagonal, Index n, T g_i, T diagonal_i, T flat,  \
+                                         T* gain, T* largest) {                                    \
+        return best_partner_body(g, out, row, diagonal, n, g_i, diagonal_i, flat, gain, largest);  \
+    }
+HSS_SMO(double)
+HSS_SMO(float)
+#undef HSS_SMO
 
 }  // namespace hss::simd
