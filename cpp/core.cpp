@@ -16,6 +16,7 @@
 #include "hss/kernel.hpp"
 #include "hss/lapack.hpp"
 #include "hss/predict.hpp"
+#include "hss/smo.hpp"
 #include "hss/split.hpp"
 #include "hss/sweep.hpp"
 
@@ -543,6 +544,19 @@ void bind_functions(nb::module_& m) {
           },
           "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "bound"_a.noconvert(),
           "Z"_a.noconvert(), "sums"_a.noconvert());
+    m.def("smo",
+          [](Matrix<const T> K, Array<const T> lower, Array<const T> upper, Array<T> z, Array<T> g,
+             double tol, Index max_iter) {
+              const Index q = size(z);
+              require(static_cast<Index>(K.shape(0)) == q && static_cast<Index>(K.shape(1)) == q &&
+                          size(lower) == q && size(upper) == q && size(g) == q,
+                      "smo: shapes do not fit");
+              nb::gil_scoped_release release;
+              return hss::Smo<T>(q, K.data(), lower.data(), upper.data(), z.data(), g.data())
+                  .run(static_cast<T>(tol), max_iter);
+          },
+          "K"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "z"_a.noconvert(),
+          "g"_a.noconvert(), "tol"_a, "max_iter"_a);
     m.def("leaf_weights",
           [](const Level& level, Indices skeleton_ends, Indices skeleton, Array<const T> expansion,
              Matrix<const T> delta, Matrix<T> weights) {

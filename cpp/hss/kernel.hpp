@@ -80,7 +80,7 @@ void finish_column(const Kernel& kernel, T* v, Index n, const T* norm, T norm_y,
 // Columns of a block worked on at once: the block stays in the second-level cache.
 template <class T>
 Index chunk_columns(Index n_rows) {
-    const Index bytes = 256 * 1024;
+    const Index bytes = 1024 * 1024;
     return std::max<Index>(16, bytes / (static_cast<Index>(sizeof(T)) * std::max<Index>(n_rows, 1)));
 }
 
@@ -238,7 +238,7 @@ struct RowsKernelMatrix final : KernelMatrix {
 // All of K(X, Y), out(i, j) = k(x_i, y_j) with contiguous rows, in tiles on all threads.
 template <class T, class Rows>
 void kernel_block(const Kernel& kernel, const Rows& X, const Rows& Y, T* out) {
-    const Index tile_x = 64, tile_y = 512;
+    const Index tile_x = 256, tile_y = 512;
     const Index n_x = (X.n + tile_x - 1) / tile_x, n_y = (Y.n + tile_y - 1) / tile_y;
     std::vector<Index> iota(static_cast<std::size_t>(std::max(X.n, Y.n)));
     for (std::size_t i = 0; i < iota.size(); ++i) iota[i] = static_cast<Index>(i);

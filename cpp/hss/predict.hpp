@@ -44,7 +44,8 @@ void leaf_weights(const Level& level, const Index* skeleton_ends, const Index* s
 template <class T, class Rows>
 void grouped_product(const Kernel& kernel, const Rows& X, const Index* x_order, const Index* x_ends,
                      const Rows& Y, const Index* y_ends, Index n_groups, const T* W, Index k, T* out) {
-    const Index tile_x = 128, tile_y = 1024;
+    // Large tiles for the products inside, but enough of them for all threads.
+    const Index tile_x = std::clamp<Index>(X.n / (8 * n_threads()), 64, 512), tile_y = 512;
     struct Task {
         Index group, begin;
     };
