@@ -545,18 +545,25 @@ void bind_functions(nb::module_& m) {
           "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "bound"_a.noconvert(),
           "Z"_a.noconvert(), "sums"_a.noconvert());
     m.def("smo",
-          [](Matrix<const T> K, Array<const T> lower, Array<const T> upper, Array<T> z, Array<T> g,
-             double tol, Index max_iter) {
-              const Index q = size(z);
-              require(static_cast<Index>(K.shape(0)) == q && static_cast<Index>(K.shape(1)) == q &&
-                          size(lower) == q && size(upper) == q && size(g) == q,
+          [](Matrix<const T> K, Indices ends, Indices members, Array<const T> lower,
+             Array<const T> upper, Array<T> z, Array<T> g, Array<const double> tol, Index max_steps,
+             Array<Index> steps) {
+              check_offsets(ends, size(members));
+              check_indices(members, static_cast<Index>(K.shape(0)));
+              const Index n_problems = size(ends) - 1;
+              require(K.shape(0) == K.shape(1) && size(lower) == size(members) &&
+                          size(upper) == size(members) && size(z) == size(members) &&
+                          size(g) == size(members) && size(tol) == n_problems &&
+                          size(steps) == n_problems,
                       "smo: shapes do not fit");
               nb::gil_scoped_release release;
-              return hss::Smo<T>(q, K.data(), lower.data(), upper.data(), z.data(), g.data())
-                  .run(static_cast<T>(tol), max_iter);
+              hss::smo<T>(K.data(), static_cast<Index>(K.shape(1)), n_problems, ends.data(),
+                          members.data(), lower.data(), upper.data(), z.data(), g.data(), tol.data(),
+                          max_steps, steps.data());
           },
-          "K"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "z"_a.noconvert(),
-          "g"_a.noconvert(), "tol"_a, "max_iter"_a);
+          "K"_a.noconvert(), "ends"_a.noconvert(), "members"_a.noconvert(), "lower"_a.noconvert(),
+          "upper"_a.noconvert(), "z"_a.noconvert(), "g"_a.noconvert(), "tol"_a.noconvert(),
+          "max_steps"_a, "steps"_a.noconvert());
     m.def("leaf_weights",
           [](const Level& level, Indices skeleton_ends, Indices skeleton, Array<const T> expansion,
              Matrix<const T> delta, Matrix<T> weights) {

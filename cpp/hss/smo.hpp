@@ -1,63 +1,94 @@
-// Sequential minimal optimisation on a small dense kernel matrix:
+// Sequential minimal optimisation on a dense kernel matrix:
 //
 //     min 1/2 z'Kz - linear'z   subject to   lower <= z <= upper,  sum z fixed.
 //
-// A step moves weight from one variable to another: z_i += d, z_j -= d, with i where the gradient g =
-// Kz - linear falls most steeply and j the partner that gains most (second-order choice of Fan, Chen and
-// Lin, 2005). Coefficients carry their signs, so labels never appear.
+// A step moves weight from one variable to another: z_i += d, z_j -= d, with i where the gradient
+// g = Kz - linear falls most steeply and j the partner that gains most (the second-order choice of
+// Fan, Chen and Lin, 2005). Coefficients carry their signs, so labels never appear.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <vector>
 
+#include "parallel.hpp"
 #include "simd.hpp"
 #include "view.hpp"
+#include "workspace.hpp"
 
 namespace hss {
 
 template <class T>
-struct Smo {
-    Index q;
-    const T *K, *lower, *upper;
-    T *z, *g;
-    std::vector<T> diagonal, no_rise, no_fall, gain;  // no_*: 0 where z may move that way, else huge
-
-    Smo(Index q, const T* K, const T* lower, const T* upper, T* z, T* g)
-        : q(q), K(K), lower(lower), upper(upper), z(z), g(g), diagonal(q), no_rise(q), no_fall(q), gain(q) {
-        for (Index i = 0; i < q; ++i) {
-            diagonal[i] = K[i * q + i];
-            mark(i);
-        }
-    }
+class Smo {
+    const Index q, ld;
+    const T *const K, *const lower, *const upper;
+    T *const z, *const g;
+    std::vector<T> diagonal, gain;
+    std::vector<T> no_rise, no_fall;  // 0 where z may move that way, else huge
 
     void mark(Index i) {
         no_rise[i] = z[i] < upper[i] ? T(0) : simd::huge<T>();
         no_fall[i] = z[i] > lower[i] ? T(0) : simd::huge<T>();
     }
 
-    // At most max_iter steps, until no pair's gradients differ by more than tol. Returns the steps made;
-    // fewer than max_iter mean that it is done.
-    Index run(T tol, Index max_iter) {
+   public:
+    // K is q x q with rows ld apart; z and g are changed.
+    Smo(Index q, const T* K, Index ld, const T* lower, const T* upper, T* z, T* g)
+        : q(q), ld(ld), K(K), lower(lower), upper(upper), z(z), g(g), diagonal(q), gain(q),
+          no_rise(q), no_fall(q) {
+        for (Index i = 0; i < q; ++i) {
+            diagonal[i] = K[i * ld + i];
+            mark(i);
+        }
+    }
+
+    // At most max_steps, until no pair's gradients differ by more than tol. Returns the steps made.
+    Index run(T tol, Index max_steps) {
         if (q < 2) return 0;
         const T flat = std::numeric_limits<T>::epsilon();
         Index i = simd::move_pair(g, K, K, T(0), no_rise.data(), q);
-        for (Index iteration = 0; iteration < max_iter; ++iteration) {
-            const T* row = K + i * q;
-            if (no_rise[i] > 0) return iteration;
+        for (Index step = 0; step < max_steps; ++step) {
+            if (no_rise[i] > 0) return step;
+            const T* row = K + i * ld;
             T largest;
-            const Index j = simd::best_partner(g, no_fall.data(), row, diagonal.data(), q, g[i], diagonal[i],
-                                               flat, gain.data(), &largest);
-            if (largest - g[i] <= tol) return iteration;
-            const T curvature = std::max(diagonal[i] + diagonal[j] - 2 * row[j], flat * (diagonal[i] + diagonal[j]));
+            const Index j = simd::best_partner(g, no_fall.data(), row, diagonal.data(), q, g[i],
+                                               diagonal[i], flat, gain.data(), &largest);
+            if (!(largest - g[i] > tol)) return step;
+            const T total = diagonal[i] + diagonal[j];
+            const T curvature = std::max(total - 2 * row[j], flat * total);
             const T room_i = upper[i] - z[i], room_j = z[j] - lower[j];
-            const T step = std::min((g[j] - g[i]) / curvature, std::min(room_i, room_j));
-            z[i] = step == room_i ? upper[i] : z[i] + step;
-            z[j] = step == room_j ? lower[j] : z[j] - step;
+            const T length = std::min((g[j] - g[i]) / curvature, std::min(room_i, room_j));
+            z[i] = length == room_i ? upper[i] : z[i] + length;
+            z[j] = length == room_j ? lower[j] : z[j] - length;
             mark(i);
             mark(j);
-            i = simd::move_pair(g, row, K + j * q, step, no_rise.data(), q);
+            i = simd::move_pair(g, row, K + j * ld, length, no_rise.data(), q);
         }
-        return max_iter;
+        return max_steps;
     }
 };
+
+// Several problems on parts of one matrix K, rows ld apart: problem c has the variables
+// members[ends[c] : ends[c + 1]] of K, and the same part of lower, upper, z, g. steps: made by each.
+template <class T>
+void smo(const T* K, Index ld, Index n_problems, const Index* ends, const Index* members,
+         const T* lower, const T* upper, T* z, T* g, const double* tol, Index max_steps,
+         Index* steps) {
+    parallel_for(n_problems, [&](Index c) {
+        const Index begin = ends[c], q = ends[c + 1] - begin;
+        const Index* member = members + begin;
+        const T* part = K;
+        Index stride = ld;
+        if (!(q > 0 && member[0] == 0 && member[q - 1] == q - 1)) {
+            static thread_local Buffer<T> buffer;
+            T* copy = buffer.take(q * q);
+            for (Index i = 0; i < q; ++i)
+                for (Index j = 0; j < q; ++j) copy[i * q + j] = K[member[i] * ld + member[j]];
+            part = copy;
+            stride = q;
+        }
+        steps[c] = Smo<T>(q, part, stride, lower + begin, upper + begin, z + begin, g + begin)
+                       .run(static_cast<T>(tol[c]), max_steps);
+    });
+}
 
 }  // namespace hss

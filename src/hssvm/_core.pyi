@@ -121,3 +121,15 @@ def leaf_weights(
 def shifted_clip(
     V: _Floats, beta: _Floats, tau: _Floats, bound: _Floats, Z: _Floats, sums: _Floats
 ) -> None: ...
+def smo(
+    K: _Floats,
+    ends: _Indices,
+    members: _Indices,
+    lower: _Floats,
+    upper: _Floats,
+    z: _Floats,
+    g: _Floats,
+    tol: NDArray[np.float64],
+    max_steps: int,
+    steps: _Indices,
+) -> None: ...

@@ -81,6 +81,10 @@ class Problem(ABC):
         """Where h is smooth at Z, so that z may move either way; (n, k) like Z."""
 
     @abstractmethod
+    def box(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Least and largest z that h allows at m rows, (m, k) each."""
+
+    @abstractmethod
     def scale(self) -> NDArray[np.float64]:
         """Largest |z| that h allows, (k,)."""
 

@@ -52,6 +52,11 @@ class SVCProblem(Problem):
         """Where z is neither 0 nor at its bound."""
         return (Z != 0) & (self.bound != Z)
 
+    def box(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Between 0 and the bound."""
+        bound = self.bound[rows]
+        return np.minimum(bound, 0), np.maximum(bound, 0)
+
     def scale(self) -> NDArray[np.float64]:
         """Largest |bound|, (k,)."""
         return np.abs(self.bound).max(axis=0).astype(np.float64)

@@ -17,6 +17,7 @@ class Status(Enum):
 
     CONVERGED = "The duality gap is below tol."
     MAX_ITER = "Reached max_iter with the gap above tol; raise max_iter, or tol if the gap will do."
+    MAX_TIME = "Reached max_time with the gap above tol; raise max_time, or tol if the gap will do."
     PRECISION = (
         "The gap no longer falls: rounding errors are in the way. Raise tol, or give X in float64."
     )

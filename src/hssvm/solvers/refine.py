@@ -1,0 +1,313 @@
+"""From a solution on the compressed kernel to the solution on the true kernel.
+
+A decomposition method with the solution on K~ as its start. A *working set* U of rows has its dense
+kernel matrix in memory; the problem restricted to U is solved by sequential minimal optimisation,
+which knows the gradient only on U. Then the gradient ``F = K Z`` changes by ``K[:, U] D``, and new
+rows that violate optimality come into U. Three things make this fast:
+
+- The start: most rows already are where they end, at a bound, and U needs only the others.
+- Rows at a bound whose gradient keeps them there by a margin are not watched: their F is brought up
+  to date only for a *check*, which measures the gap on all rows and chooses the watched rows anew.
+- Kernel values come from the core faster than from a cache in memory, so U is the only store.
+
+The columns of a problem share U, its kernel matrix, and all products.
+
+Written here because the solvers of LIBSVM and its successors take neither a start nor several
+columns, and are slower.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm._threads import with_serial_blas
+from hssvm.kernels.base import Floats
+from hssvm.kernels.rows import KernelRows
+from hssvm.problems.base import Problem
+from hssvm.solvers.lazy_product import LazyProduct
+from hssvm.solvers.solution import Solution, Status
+from hssvm.solvers.working_set import Part, WorkingSet
+
+logger = logging.getLogger(__name__)
+
+WATCH_FIRST, WATCH = 0.3, 0.2
+"""Rows are watched if their gradient is within so much of letting them move: at first, when it comes
+from K~, and later."""
+
+MISLED = 0.5
+"""A column whose best multiple of the start is below this starts at 0: K~ is too far from K."""
+
+FIRST_SPREAD = 0.1
+"""Spread of gradients at which the first check is made."""
+
+INNER = 0.05
+"""Share of the spread that a round leaves on the working set."""
+
+GROWTH, MIN_GROWTH = 0.5, 1000
+"""Rows that a round adds, at most: this share of the working set, or so many."""
+
+MAX_STEPS = 200_000
+"""Of SMO in one round: some seconds, after which Ctrl-C and max_time are heard."""
+
+PATIENCE = 50
+"""Rounds without a smaller spread after which a column has no more digits to gain."""
+
+
+@dataclass(frozen=True)
+class Refine:
+    """Solver of a block of problems on the true kernel.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap, on the true kernel, at which a column stops.
+    memory : float
+        Bytes for the kernel matrix of the working set. Best if all rows with a coefficient between
+        the bounds fit; with fewer it takes more rounds.
+    max_time : float
+        Seconds; the best point so far is returned then.
+    callback : callable, optional
+        Called as ``callback(round, spreads)`` after every round; True ends the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.kernels import Gaussian
+    >>> from hssvm.kernels.rows import KernelRows
+    >>> from hssvm.problems import SVCProblem
+    >>> from hssvm.solvers import Refine, Solution
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> problem = SVCProblem(np.where(X[:, :1] * X[:, 1:] > 0, 10.0, -10.0))
+    >>> start = Solution.empty(np.zeros((300, 1)))
+    >>> solution = Refine(1e-6).solve(problem, KernelRows(Gaussian(1.0), X), start)
+    >>> bool(solution.gap[0] < 1e-6)
+    True
+    """
+
+    tol: float
+    memory: float = 2e9
+    max_time: float = np.inf
+    callback: Callable[[int, Floats], bool | None] | None = None
+
+    @with_serial_blas
+    def solve(self, problem: Problem, kernel_rows: KernelRows, start: Solution) -> Solution:
+        """Solve all columns of `problem`.
+
+        Parameters
+        ----------
+        problem : Problem
+        kernel_rows : KernelRows
+        start : Solution
+            Feasible, with F and intercept on any kernel like the true one.
+
+        Returns
+        -------
+        Solution
+            F, objectives and gap are those of the true kernel; `n_iter` are rounds.
+        """
+        solution = Solution.empty(start.Z)
+        solution.n_factors = 0
+        run = _Run(self, problem, kernel_rows, solution)
+        run.begin(start)
+        while run.open.size and not run.ended:
+            run.round()
+        if run.open.size:
+            run.check()
+        return solution
+
+
+class _Run:
+    """What stays between rounds. Columns leave when they are done."""
+
+    def __init__(
+        self, solver: Refine, problem: Problem, kernel_rows: KernelRows, solution: Solution
+    ) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.solution = solution
+        self.open = np.arange(problem.k)
+        self.spread_goal = np.full(problem.k, FIRST_SPREAD)
+        self.least_spread = np.full(problem.k, np.inf)
+        self.least_at = np.zeros(problem.k, np.int64)
+        self.rounds = 0
+        self.began = time.perf_counter()
+        self.ended = False
+        capacity = int((solver.memory / kernel_rows.dtype.itemsize) ** 0.5)
+        self.working_set = WorkingSet(kernel_rows, min(max(capacity, 2), kernel_rows.n))
+        self.shuffle = np.random.default_rng(0)
+
+    def begin(self, start: Solution) -> None:
+        """Compute F at the start, or at 0 for the columns that K~ has misled."""
+        problem, kernel_rows = self.problem, self.working_set.kernel_rows
+        everything = np.arange(problem.n)
+        gradient = start.F + start.intercept - problem.linear
+        urgency, _ = violation(problem, everything, start.Z, gradient)
+        known = start.Z.any(axis=1)
+        watched = np.flatnonzero((urgency.max(axis=1) > -WATCH_FIRST) | known)
+        self.product = LazyProduct.at(kernel_rows, start.Z.copy(), watched)
+        factor = best_multiple(problem, self.product.Z, self.product.F)
+        factor[factor < MISLED] = 0
+        self.product.scale(factor)
+        if not factor.any():
+            self.product.watched = everything
+
+    def round(self) -> None:
+        """Choose rows, descend on them, and bring the gradient up to date."""
+        watched, product = self.product.watched, self.product
+        Z = product.Z[watched]
+        gradient = product.F[watched] - self.problem.linear[watched]
+        urgency, spread = violation(self.problem, watched, Z, gradient)
+        todo = spread > self.spread_goal
+        self.notice_stall(spread, todo)
+        if not todo.any():
+            self.check()
+            return
+        self.rounds += 1
+        relative = np.where(todo, urgency / np.where(todo, spread, 1), -np.inf)
+        self.choose(watched, relative.max(axis=1))
+        rows = self.working_set.rows
+        at = np.searchsorted(watched, rows)
+        lower, upper = self.problem.box(rows)
+        parts = []
+        for j in range(self.open.size):
+            members = np.flatnonzero(relative[at, j] > -1)
+            if members.size > rows.size / 2:
+                members = np.arange(rows.size)  # a matrix in place is faster than a part copied
+            parts.append(
+                Part(
+                    members,
+                    Z[at[members], j],
+                    gradient[at[members], j].astype(Z.dtype),
+                    lower[members, j],
+                    upper[members, j],
+                    max(INNER * spread[j], self.spread_goal[j] / 2),
+                )
+            )
+        solved, steps = self.working_set.descend(parts, MAX_STEPS)
+        new = Z[at]
+        for j, (part, z) in enumerate(zip(parts, solved, strict=True)):
+            new[part.members, j] = z
+        product.move(rows, new)
+        self.tell(spread, int(steps.sum()))
+
+    def choose(self, watched: NDArray[np.int64], priority: NDArray[np.float64]) -> None:
+        """Let the most urgent of the watched rows into the working set, for the least urgent."""
+        working_set = self.working_set
+        position = np.full(self.problem.n, -1)
+        position[working_set.rows] = np.arange(working_set.rows.size)
+        inside = position[watched] >= 0
+        new = self.shuffle.permutation(np.flatnonzero(~inside & (priority > INNER)))
+        limit = min(max(MIN_GROWTH, int(GROWTH * working_set.rows.size)), working_set.capacity)
+        new = new[np.argsort(-priority[new], kind="stable")][:limit]
+        old = np.flatnonzero(inside)
+        old = old[np.argsort(priority[old], kind="stable")]
+        n_evicted = max(0, old.size + new.size - working_set.capacity)
+        better = priority[new[new.size - n_evicted :][::-1]] > priority[old[:n_evicted]]
+        n_evicted -= int((~better).sum())
+        new = new[: new.size - int((~better).sum())]
+        if new.size:
+            working_set.admit(watched[new], position[watched[old[:n_evicted]]])
+
+    def notice_stall(self, spread: NDArray[np.float64], todo: NDArray[np.bool_]) -> None:
+        """Content ourselves with the spread of columns where it no longer falls."""
+        fell = spread < 0.9 * self.least_spread
+        self.least_spread[fell] = spread[fell]
+        self.least_at[fell] = self.rounds
+        todo &= self.rounds - self.least_at < PATIENCE
+
+    def check(self) -> None:
+        """Measure the gap on all rows; close the columns that are done; watch other rows."""
+        product, solver = self.product, self.solver
+        product.catch_up()
+        values = self.problem.evaluate(product.Z, product.F)
+        self.solution.update(self.open, product.Z, product.F, values)
+        self.solution.n_iter[self.open] = self.rounds
+        gap = values.gap
+        logger.info("round %d: largest gap on the true kernel %.1e", self.rounds, gap.max())
+        urgency, spread = violation(
+            self.problem, np.arange(self.problem.n), product.Z, product.F - self.problem.linear
+        )
+        stalled = self.rounds - self.least_at >= PATIENCE
+        going = (gap > solver.tol) & ~stalled
+        for j, column in enumerate(self.open):
+            if gap[j] <= solver.tol:
+                self.solution.status[column] = Status.CONVERGED
+            elif stalled[j]:
+                self.solution.status[column] = Status.PRECISION
+        reached = spread <= self.spread_goal
+        # The gap is about in proportion to the spread.
+        nearer = np.clip(0.7 * solver.tol / np.where(going, gap, 1), 0.02, 0.5)
+        self.spread_goal = np.where(reached, nearer, 1) * self.spread_goal
+        self.least_spread[:], self.least_at[:] = np.inf, self.rounds
+        if going.any():
+            near = urgency[:, going].max(axis=1) > -WATCH
+            near[self.working_set.rows] = True
+            product.watched = np.flatnonzero(near)
+        self.keep(going)
+
+    def keep(self, going: NDArray[np.bool_]) -> None:
+        """Go on with some of the columns."""
+        self.open, self.spread_goal = self.open[going], self.spread_goal[going]
+        self.least_spread, self.least_at = self.least_spread[going], self.least_at[going]
+        self.problem = self.problem.columns(np.flatnonzero(going))
+        self.product = self.product.columns(going)
+
+    def tell(self, spread: NDArray[np.float64], steps: int) -> None:
+        """Log a round, call the callback, look at the clock."""
+        logger.info(
+            "round %d: spread of gradients %.1e, %d steps on %d rows, %d watched",
+            self.rounds, spread.max(), steps, self.working_set.rows.size, self.product.watched.size,
+        )  # fmt: skip
+        if time.perf_counter() - self.began > self.solver.max_time:
+            self.solution.status = [
+                Status.MAX_TIME if j in self.open else status
+                for j, status in enumerate(self.solution.status)
+            ]
+            self.ended = True
+        if self.solver.callback is not None and self.solver.callback(self.rounds, spread):
+            self.ended = True
+
+
+def violation(
+    problem: Problem, rows: NDArray[np.int64], Z: Floats, gradient: Floats
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far rows are from optimal.
+
+    At a solution there is one b per column with ``gradient = -b`` where z is inside the box, above
+    it at the lower end, below it at the upper end.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : (m,) int64
+    Z, gradient : (m, k)
+        At these rows; ``gradient = K Z - linear``.
+
+    Returns
+    -------
+    urgency : (m, k)
+        By how much the gradient of a row makes it move; below 0: keeps it where it is.
+    spread : (k,)
+        The largest difference of gradients along which weight can move from row to row; at most 0
+        at a solution.
+    """
+    lower, upper = problem.box(rows)
+    rise = np.where(Z < upper, -gradient, -np.inf)
+    fall = np.where(Z > lower, gradient, -np.inf)
+    most_rise, most_fall = rise.max(axis=0), fall.max(axis=0)
+    b = (most_rise - most_fall) / 2
+    return np.maximum(rise - b, fall + b), most_rise + most_fall
+
+
+def best_multiple(problem: Problem, Z: Floats, F: Floats) -> NDArray[np.float64]:
+    """The factor between 0 and 1 on each column of Z with the best dual value; 1 if sum z > 0."""
+    linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
+    quadratic = np.einsum("ij,ij->j", Z, F, dtype=np.float64)
+    factor = np.clip(linear / np.where(quadratic > 0, quadratic, 1), 0, 1)
+    return np.where(problem.total == 0, factor, 1.0)

@@ -1,0 +1,84 @@
+"""The part of the true kernel matrix that a refinement holds in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm.kernels.base import Floats
+from hssvm.kernels.rows import KernelRows
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A problem in one column on some rows of a working set, all other rows fixed.
+
+    Attributes
+    ----------
+    members : (m,) int64
+        Positions of its rows in the working set, ascending.
+    z, gradient, lower, upper : (m,)
+        Coefficients, ``K z - linear`` and the box at these rows.
+    tol : float
+        Largest difference of gradients, of rows that could still move, that may be left.
+    """
+
+    members: NDArray[np.int64]
+    z: Floats
+    gradient: Floats
+    lower: Floats
+    upper: Floats
+    tol: float
+
+
+class WorkingSet:
+    """Some rows with their dense kernel matrix.
+
+    Parameters
+    ----------
+    kernel_rows : KernelRows
+    capacity : int
+        Most rows that it may have; its memory is ``capacity**2`` numbers then.
+
+    Attributes
+    ----------
+    rows : (q,) int64
+        In no particular order.
+    """
+
+    def __init__(self, kernel_rows: KernelRows, capacity: int) -> None:
+        self.kernel_rows = kernel_rows
+        self.capacity = capacity
+        self.rows = np.empty(0, np.int64)
+        # Pages that are never written take no memory.
+        self.K: Floats = np.empty((capacity, capacity), kernel_rows.dtype)
+
+    def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
+        """Take in rows that are not there yet, first in place of those at the positions `evict`."""
+        q = self.rows.size + rows.size - evict.size
+        at = np.concatenate([evict, np.arange(self.rows.size, q)])
+        self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])
+        self.rows[at] = rows
+        block = self.kernel_rows.block(rows, self.rows)
+        self.K[at, :q] = block
+        self.K[:q, at] = block.T
+
+    def descend(
+        self, parts: list[Part], max_steps: int
+    ) -> tuple[list[Floats], NDArray[np.int64]]:
+        """Solve the parts by sequential minimal optimisation; return their new z, and steps made.
+
+        Parts run on different threads.
+        """
+        ends = np.concatenate([[0], np.cumsum([part.members.size for part in parts])])
+        z, gradient, lower, upper = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("z", "gradient", "lower", "upper")
+        )
+        members = np.concatenate([part.members for part in parts])
+        tol, steps = np.array([part.tol for part in parts]), np.zeros(len(parts), np.int64)
+        _core.smo(self.K, ends, members, lower, upper, z, gradient, tol, max_steps, steps)
+        return np.split(z, ends[1:-1]), steps
