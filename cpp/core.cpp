@@ -544,6 +544,18 @@ void bind_functions(nb::module_& m) {
           },
           "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "bound"_a.noconvert(),
           "Z"_a.noconvert(), "sums"_a.noconvert());
+    m.def("set_symmetric",
+          [](Matrix<const T> block, Indices at, Matrix<T> K) {
+              const Index m = static_cast<Index>(block.shape(0)), q = static_cast<Index>(block.shape(1));
+              require(size(at) == m && K.shape(0) == K.shape(1) &&
+                          q <= static_cast<Index>(K.shape(0)),
+                      "set_symmetric: shapes do not fit");
+              check_indices(at, q);
+              nb::gil_scoped_release release;
+              hss::set_symmetric<T>(block.data(), m, q, at.data(), K.data(),
+                                    static_cast<Index>(K.shape(1)));
+          },
+          "block"_a.noconvert(), "at"_a.noconvert(), "K"_a.noconvert());
     m.def("smo",
           [](Matrix<const T> K, Indices ends, Indices members, Array<const T> lower,
              Array<const T> upper, Array<T> z, Array<T> g, Array<const double> tol, Index max_steps,

@@ -67,6 +67,22 @@ class Smo {
     }
 };
 
+// Rows and columns `at` of a symmetric matrix K, rows ld apart, from the m x q block K[at, :q].
+template <class T>
+void set_symmetric(const T* block, Index m, Index q, const Index* at, T* K, Index ld) {
+    const Index tile = 64;  // of both sides in the cache: the transposed side is read by columns
+    parallel_for((q + tile - 1) / tile, [&](Index t) {
+        const Index begin = t * tile, end = std::min(q, begin + tile);
+        for (Index first = 0; first < m; first += tile) {
+            const Index last = std::min(m, first + tile);
+            for (Index i = first; i < last; ++i)
+                std::copy(block + i * q + begin, block + i * q + end, K + at[i] * ld + begin);
+            for (Index j = begin; j < end; ++j)
+                for (Index i = first; i < last; ++i) K[j * ld + at[i]] = block[i * q + j];
+        }
+    });
+}
+
 // Several problems on parts of one matrix K, rows ld apart: problem c has the variables
 // members[ends[c] : ends[c + 1]] of K, and the same part of lower, upper, z, g. steps: made by each.
 template <class T>

@@ -121,6 +121,7 @@ def leaf_weights(
 def shifted_clip(
     V: _Floats, beta: _Floats, tau: _Floats, bound: _Floats, Z: _Floats, sums: _Floats
 ) -> None: ...
+def set_symmetric(block: _Floats, at: _Indices, K: _Floats) -> None: ...
 def smo(
     K: _Floats,
     ends: _Indices,

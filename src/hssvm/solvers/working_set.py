@@ -11,6 +11,9 @@ from hssvm import _core
 from hssvm.kernels.base import Floats
 from hssvm.kernels.rows import KernelRows
 
+AT_ONCE = 512
+"""Rows that are computed before they are written to their places."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -62,9 +65,9 @@ class WorkingSet:
         at = np.concatenate([evict, np.arange(self.rows.size, q)])
         self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])
         self.rows[at] = rows
-        block = self.kernel_rows.block(rows, self.rows)
-        self.K[at, :q] = block
-        self.K[:q, at] = block.T
+        for begin in range(0, rows.size, AT_ONCE):
+            some = slice(begin, begin + AT_ONCE)
+            _core.set_symmetric(self.kernel_rows.block(rows[some], self.rows), at[some], self.K)
 
     def descend(
         self, parts: list[Part], max_steps: int
