@@ -71,6 +71,8 @@ class Smo {
 template <class T>
 void set_symmetric(const T* block, Index m, Index q, const Index* at, T* K, Index ld) {
     const Index tile = 64;  // of both sides in the cache: the transposed side is read by columns
+    std::vector<char> is_row(static_cast<std::size_t>(q), 0);  // these rows have all their columns
+    for (Index i = 0; i < m; ++i) is_row[at[i]] = 1;
     parallel_for((q + tile - 1) / tile, [&](Index t) {
         const Index begin = t * tile, end = std::min(q, begin + tile);
         for (Index first = 0; first < m; first += tile) {
@@ -78,7 +80,8 @@ void set_symmetric(const T* block, Index m, Index q, const Index* at, T* K, Inde
             for (Index i = first; i < last; ++i)
                 std::copy(block + i * q + begin, block + i * q + end, K + at[i] * ld + begin);
             for (Index j = begin; j < end; ++j)
-                for (Index i = first; i < last; ++i) K[j * ld + at[i]] = block[i * q + j];
+                if (!is_row[j])
+                    for (Index i = first; i < last; ++i) K[j * ld + at[i]] = block[i * q + j];
         }
     });
 }

@@ -15,7 +15,7 @@ from hssvm.estimators.callbacks import FitTasks, logging_to_stderr
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, require_positive
-from hssvm.predict import LeafwisePredictor
+from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
 
 
@@ -39,7 +39,7 @@ class SVCPath:
     dual_coef: Floats
     intercept: NDArray[np.float64]
     report: FitReport
-    predictor: LeafwisePredictor
+    predictor: LeafwisePredictor | ExpansionPredictor
 
     def decision_function(self, X: Any) -> Floats:
         """Decision values for every C, (m, k)."""
@@ -67,7 +67,7 @@ def svc_path(
     Cs : sequence of float
     sample_weight : (n,) array-like, optional
     **parameters
-        Those of `SVC`, except C and prediction.
+        Those of `SVC`, except C and prediction; refine=False is the default here.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def svc_path(
     values: NDArray[np.float64] = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
     for C in values:
         require_positive(C=C)
-    model = SVC(**parameters)
+    model = SVC(**{"refine": False, **parameters})
     with serial_blas(), logging_to_stderr(model.verbose):
         X, codes, weight, cost = model._check_fit(X, y, sample_weight)
         if model.classes_.size > 2:
@@ -99,12 +99,19 @@ def svc_path(
             )
         report, seed = FitReport(), model._seed()
         kernel = model._make_kernel(X, weight, model.gamma)
-        matrix = model._compress(X, kernel, model._build_tree(X, report, seed), report, seed)
+        refine = model._refines(X, kernel)
+        tree = model._build_tree(X, report, seed)
+        matrix = model._compress(X, kernel, tree, report, seed, as_start=refine)
         signs = model._signs(codes, X.dtype)
         problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
         system = model._factor(matrix, problem, report)
-        solution = model._solve(problem, system, report, FitTasks(model))
+        solution = model._solve(problem, system, report, FitTasks(model), refine=refine)
         with report.stage("finish"):
-            predictor = LeafwisePredictor(matrix, solution.Z)
-            report.fill(matrix, system, solution, REPORT_ROWS, seed)
+            predictor: LeafwisePredictor | ExpansionPredictor
+            if refine:
+                support = np.flatnonzero(solution.Z.any(axis=1))
+                predictor = ExpansionPredictor(kernel, matrix.X[support], solution.Z[support])
+            else:
+                predictor = LeafwisePredictor(matrix, solution.Z)
+            report.estimate(system, solution, REPORT_ROWS, seed)
     return SVCPath(values, model.classes_, solution.Z, solution.intercept, report, predictor)

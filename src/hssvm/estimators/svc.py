@@ -14,12 +14,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import REPORT_ROWS, KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
+from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.report import FitReport
 from hssvm.hss import HSSMatrix
 from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.kernels.rows import KernelRows
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
-from hssvm.solvers import Solution
 
 FLOATS = [np.float64, np.float32]
 """Types of X that are kept as they are; others become the first."""
@@ -27,6 +28,10 @@ FLOATS = [np.float64, np.float32]
 
 class Classifier(ClassifierMixin, KernelMachine):
     """What the classifiers share: labels, weights, decision values and their meaning."""
+
+    def _C(self) -> float:
+        """Return the C of the fitted model."""
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -43,12 +48,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if sample_weight is None:
-            sample_weight = np.ones(X.shape[0])
-        else:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
+        sample_weight = self._check_weight(sample_weight, X)
         cost = sample_weight * compute_sample_weight(self.class_weight, y)
         n_classes = np.unique(codes[cost > 0]).size
         if n_classes < 2:
@@ -57,6 +57,11 @@ class Classifier(ClassifierMixin, KernelMachine):
                 f"the data has {n_classes} class"
             )
         return X, codes.astype(np.int64), sample_weight, cost
+
+    def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _signs(self, codes: NDArray[np.int64], dtype: Any) -> Floats:
         """(n, k) labels +1 and -1: one column for two classes, else one per class."""
@@ -73,27 +78,25 @@ class Classifier(ClassifierMixin, KernelMachine):
         tasks: FitTasks,
         seed: int,
         start: Floats | None = None,
+        *,
+        refine: bool,
     ) -> None:
         """Solve for a bound (n, k), and set the fitted attributes and `fit_report_`."""
         problem = SVCProblem(bound)
         system = self._factor(matrix, problem, report)
         tasks.done("factor")
-        solution = self._solve(problem, system, report, tasks, start)
+        solution = self._solve(problem, system, report, tasks, start, refine=refine)
         with report.stage("finish"):
-            self._store(matrix, solution, codes)
-            report.fill(matrix, system, solution, REPORT_ROWS, seed)
+            self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
+            self.support_vectors_ = matrix.X[self.support_]
+            self.dual_coef_ = np.ascontiguousarray(solution.Z[self.support_].T)
+            self.intercept_ = solution.intercept
+            self.n_iter_ = report.n_iter + report.n_rounds
+            self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
+            self.kernel_ = matrix.kernel
+            self._leafwise = None if refine else LeafwisePredictor(matrix, solution.Z)
+            report.estimate(system, solution, REPORT_ROWS, seed)
         self.fit_report_ = report
-
-    def _store(self, matrix: HSSMatrix, solution: Solution, codes: NDArray[np.int64]) -> None:
-        """Set the fitted attributes from a solution with one column per class (or one)."""
-        self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
-        self.support_vectors_ = matrix.X[self.support_]
-        self.dual_coef_ = np.ascontiguousarray(solution.Z[self.support_].T)
-        self.intercept_ = solution.intercept
-        self.n_iter_ = solution.n_iter
-        self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
-        self.kernel_ = matrix.kernel
-        self._leafwise = LeafwisePredictor(matrix, solution.Z)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the separating surface, in units of the margin.
@@ -110,12 +113,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         dtype = self.dual_coef_.dtype
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        if self.prediction == "leafwise":
-            values = self._leafwise(X)
-        elif self.prediction == "exact":
-            values = ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)(X)
-        else:
-            raise ValueError(f"prediction must be 'leafwise' or 'exact', got {self.prediction!r}")
+        values = self._predictor()(X)
         values = values + self.intercept_.astype(values.dtype)
         return values[:, 0] if self.classes_.size == 2 else values
 
@@ -131,6 +129,69 @@ class Classifier(ClassifierMixin, KernelMachine):
         (m,) array of labels
         """
         return classify(self.decision_function(X), self.classes_)
+
+    def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
+        if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
+            return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
+        if self.prediction not in ("auto", "leafwise"):
+            raise ValueError(
+                f"prediction must be 'auto', 'leafwise' or 'exact', got {self.prediction!r}"
+            )
+        if self._leafwise is None:
+            raise ValueError("a refined model has no leaves to predict from; fit with refine=False")
+        return self._leafwise
+
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> Certificate:
+        """Objective values and duality gap on the true kernel.
+
+        The gap bounds how far the model is from the exact support vector machine, the one that
+        LIBSVM finds: its objective is at most that share above the best. A refined model has this
+        gap in its report; for others it costs kernel values of all rows with all support vectors.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was trained on.
+        n_rows : int, optional
+            Look at so many random rows only, and return a confidence interval.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> X = np.random.default_rng(0).standard_normal((5000, 2))
+        >>> y = np.hypot(*X.T) < 1
+        >>> model = SVC(C=10, random_state=0).fit(X, y)
+        >>> certificate = model.certify(X, y)
+        >>> bool(certificate.gap[0] < 1e-3), certificate.n_rows
+        (True, 5000)
+        """
+        check_is_fitted(self)
+        dtype = self.dual_coef_.dtype
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        if self.support_[-1] >= X.shape[0]:
+            raise ValueError("certify needs the rows that the model was trained on; X has fewer")
+        if not np.array_equal(np.unique(y), self.classes_):
+            raise ValueError("certify needs the labels that the model was trained on")
+        weight = self._check_weight(sample_weight, X)
+        cost = self._C() * weight * compute_sample_weight(self.class_weight, y)
+        signs = self._signs(np.searchsorted(self.classes_, y), dtype)
+        Z = np.zeros(signs.shape, dtype)
+        Z[self.support_] = self.dual_coef_.T
+        return certify(
+            SVCProblem(signs * cost.astype(dtype)[:, None]),
+            KernelRows(self.kernel_, X),
+            Z,
+            self.intercept_,
+            n_rows,
+            self._seed(),
+        )
 
     def summary(self) -> str:
         """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""
@@ -148,8 +209,10 @@ class SVC(Classifier):
     """C-support vector classification on a compressed kernel matrix.
 
     Like `sklearn.svm.SVC`, for many rows: the time and memory of `fit` grow like n. Up to 2,000
-    rows nothing is compressed and the solution is exact. More than two classes are trained one
-    against the rest, all on the same factor.
+    rows nothing is compressed and the solution is exact. Beyond that, the solution on the
+    compressed kernel is the start for one on the true kernel, LIBSVM's, wherever that is
+    affordable; see `refine`. More than two classes are trained one against the rest, all on the
+    same factor.
 
     Parameters
     ----------
@@ -166,18 +229,28 @@ class SVC(Classifier):
     class_weight : dict or 'balanced', default=None
         Factors on C by class.
     tol : float or None, default=1e-3
-        Relative duality gap at which training stops. None runs `max_iter` iterations of the
-        algorithm of Cipolla and Gondzio as published (they take ``max_iter=10, beta="paper"``).
+        Relative duality gap at which training stops; of the true kernel, if refined. None runs
+        `max_iter` iterations of the algorithm of Cipolla and Gondzio as published (they take
+        ``max_iter=10, beta="paper"``).
     max_iter : int, default=1000
     beta : float or 'paper', default=None
         First penalty of ADMM; None chooses it from C and the kernel.
-    prediction : {'leafwise', 'exact'}, default='leafwise'
-        With the compressed kernel, from one leaf, or with the true kernel and all support
-        vectors. May be changed after the fit.
+    refine : bool or 'auto', default='auto'
+        Whether to go on to the solution on the true kernel. It takes kernel values of n rows with
+        all support vectors, a few times. 'auto' does so if all n * n values could be computed once
+        in 60 seconds (a trial of a thousand rows says so), and stops after five times as long.
+    max_time : float, default=None
+        Seconds after which refinement stops, with the best coefficients so far and their gap.
+    cache_size : float, default=2000
+        Megabytes for kernel values during refinement.
+    prediction : {'auto', 'leafwise', 'exact'}, default='auto'
+        With the compressed kernel, from one leaf, or with the true kernel and all support vectors.
+        'auto' is exact for a refined model, else leaf-wise.
     leaf_size : int, default=256
         Rows in a leaf of the tree, at most.
-    max_rank : int, default=72
-        Largest rank of a leaf; it grows towards the root. More is more exact, and slower.
+    max_rank : int, default=None
+        Largest rank of a leaf; it grows towards the root. More is more exact, and slower. None is
+        72, or 32 where the compressed kernel is only a start.
     rtol : float, default=1e-3
         Error at which a rank stays below `max_rank`.
     surplus : float, default=0.125
@@ -202,7 +275,8 @@ class SVC(Classifier):
     kernel_ : Kernel
         The kernel with its parameters as used.
     fit_report_ : FitReport
-        Gap, status, error of the compression, ranks, memory, seconds; `summary` prints it.
+        Gap and the kernel it belongs to, status, error of the compression, ranks, memory, seconds;
+        `summary` prints it.
     n_features_in_ : int
 
     Examples
@@ -230,9 +304,12 @@ class SVC(Classifier):
         tol: float | None = 1e-3,
         max_iter: int = 1000,
         beta: float | Literal["paper"] | None = None,
-        prediction: Literal["leafwise", "exact"] = "leafwise",
+        refine: bool | Literal["auto"] = "auto",
+        max_time: float | None = None,
+        cache_size: float = 2000,
+        prediction: Literal["auto", "leafwise", "exact"] = "auto",
         leaf_size: int = 256,
-        max_rank: int = 72,
+        max_rank: int | None = None,
         rtol: float = 1e-3,
         surplus: float = 0.125,
         random_state: Any = None,
@@ -247,6 +324,9 @@ class SVC(Classifier):
         self.tol = tol
         self.max_iter = max_iter
         self.beta = beta
+        self.refine = refine
+        self.max_time = max_time
+        self.cache_size = cache_size
         self.prediction = prediction
         self.leaf_size = leaf_size
         self.max_rank = max_rank
@@ -254,6 +334,9 @@ class SVC(Classifier):
         self.surplus = surplus
         self.random_state = random_state
         self.verbose = verbose
+
+    def _C(self) -> float:
+        return self.C
 
     @with_callbacks
     @with_serial_blas
@@ -279,9 +362,11 @@ class SVC(Classifier):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
             report, seed = FitReport(), self._seed()
             kernel = self._make_kernel(X, weight, self.gamma)
-            matrix = self._compress(X, kernel, self._build_tree(X, report, seed), report, seed)
+            refine = self._refines(X, kernel)
+            tree = self._build_tree(X, report, seed)
+            matrix = self._compress(X, kernel, tree, report, seed, as_start=refine)
             tasks.done("compress")
             bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]
-            self._train(matrix, bound, codes, report, tasks, seed)
+            self._train(matrix, bound, codes, report, tasks, seed, refine=refine)
         tasks.end()
         return self

@@ -53,9 +53,10 @@ class SVCCV(Classifier):
     memory_limit : float, default=2e9
         Bytes for the columns that are solved at once; more columns are solved in blocks, of at
         least the folds and classes of one C.
-    kernel, degree, coef0, class_weight, tol, max_iter, beta, prediction, leaf_size, max_rank, \
-rtol, surplus, random_state, verbose
-        As in `SVC`.
+    kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, max_time, cache_size, \
+prediction, leaf_size, max_rank, rtol, surplus, random_state, verbose
+        As in `SVC`. The folds use the compressed kernel; refined is the model for the best
+        parameters.
 
     Attributes
     ----------
@@ -102,9 +103,12 @@ fit_report_, n_features_in_
         tol: float = 1e-3,
         max_iter: int = 1000,
         beta: float | Literal["paper"] | None = None,
-        prediction: Literal["leafwise", "exact"] = "leafwise",
+        refine: bool | Literal["auto"] = "auto",
+        max_time: float | None = None,
+        cache_size: float = 2000,
+        prediction: Literal["auto", "leafwise", "exact"] = "auto",
         leaf_size: int = 256,
-        max_rank: int = 72,
+        max_rank: int | None = None,
         rtol: float = 1e-3,
         surplus: float = 0.125,
         random_state: Any = None,
@@ -122,6 +126,9 @@ fit_report_, n_features_in_
         self.tol = tol
         self.max_iter = max_iter
         self.beta = beta
+        self.refine = refine
+        self.max_time = max_time
+        self.cache_size = cache_size
         self.prediction = prediction
         self.leaf_size = leaf_size
         self.max_rank = max_rank
@@ -129,6 +136,9 @@ fit_report_, n_features_in_
         self.surplus = surplus
         self.random_state = random_state
         self.verbose = verbose
+
+    def _C(self) -> float:
+        return self.C_
 
     @with_callbacks
     @with_serial_blas
@@ -155,6 +165,7 @@ fit_report_, n_features_in_
             splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
             self.n_splits_ = len(splits)
             report, seed = FitReport(), self._seed()
+            refine = self._refines(X, self._make_kernel(X, weight, self.gammas_[0]))
             tree = self._build_tree(X, report, seed)
             unit_bound = self._signs(codes, X.dtype) * cost.astype(X.dtype)[:, None]
             score_weight = None if sample_weight is None else weight
@@ -179,7 +190,7 @@ fit_report_, n_features_in_
             self._set_results()
             matrix, start_best = winner
             bound = unit_bound * X.dtype.type(self.C_)
-            self._train(matrix, bound, codes, report, tasks, seed, start_best)
+            self._train(matrix, bound, codes, report, tasks, seed, start_best, refine=refine)
         tasks.end()
         return self
 

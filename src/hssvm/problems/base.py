@@ -89,5 +89,11 @@ class Problem(ABC):
         """Largest |z| that h allows, (k,)."""
 
     @abstractmethod
+    def losses(
+        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Loss of m rows at decision values ``F + intercept``, as in the primal value; (m, k)."""
+
+    @abstractmethod
     def evaluate(self, Z: Floats, F: Floats) -> Values:
         """Objective values at a feasible `Z`, with ``F = K Z``; the intercept is the best one."""

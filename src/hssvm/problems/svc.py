@@ -61,6 +61,13 @@ class SVCProblem(Problem):
         """Largest |bound|, (k,)."""
         return np.abs(self.bound).max(axis=0).astype(np.float64)
 
+    def losses(
+        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Hinge loss times cost."""
+        cost = np.abs(self.bound[rows].astype(np.float64))
+        return cost * np.maximum(0, 1 - self.linear[rows] * (F + intercept))
+
     def evaluate(self, Z: Floats, F: Floats) -> Values:
         """Objective values at a feasible `Z`, with ``F = K Z``."""
         primal, dual, intercept = np.empty((3, self.k))

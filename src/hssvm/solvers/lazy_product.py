@@ -37,13 +37,14 @@ class LazyProduct:
     @classmethod
     def at(cls, kernel_rows: KernelRows, Z: Floats, watched: NDArray[np.int64]) -> LazyProduct:
         """Compute F at the watched rows."""
-        product = cls(kernel_rows, Z, np.zeros(Z.shape), watched, np.zeros_like(Z))
+        F: NDArray[np.float64] = np.zeros(Z.shape, np.float64)
+        product = cls(kernel_rows, Z, F, watched, np.zeros_like(Z))
         product._add(watched, Z)
         return product
 
     def columns(self, some: NDArray[Any]) -> LazyProduct:
         """Return some of the columns."""
-        Z, F, seen = (np.ascontiguousarray(A[:, some]) for A in (self.Z, self.F, self.seen))
+        Z, F, seen = self.Z[:, some], self.F[:, some], self.seen[:, some]
         return LazyProduct(self.kernel_rows, Z, F, self.watched, seen)
 
     def scale(self, factor: NDArray[np.float64]) -> None:

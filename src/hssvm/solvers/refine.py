@@ -37,8 +37,8 @@ from hssvm.solvers.working_set import Part, WorkingSet
 logger = logging.getLogger(__name__)
 
 WATCH_FIRST, WATCH = 0.3, 0.2
-"""Rows are watched if their gradient is within so much of letting them move: at first, when it comes
-from K~, and later."""
+"""Rows are watched if their gradient is within so much of letting them move: at first, when it
+comes from K~, and later."""
 
 MISLED = 0.5
 """A column whose best multiple of the start is below this starts at 0: K~ is too far from K."""
@@ -298,8 +298,8 @@ def violation(
         at a solution.
     """
     lower, upper = problem.box(rows)
-    rise = np.where(Z < upper, -gradient, -np.inf)
-    fall = np.where(Z > lower, gradient, -np.inf)
+    rise = np.where(upper > Z, -gradient, -np.inf)
+    fall = np.where(lower < Z, gradient, -np.inf)
     most_rise, most_fall = rise.max(axis=0), fall.max(axis=0)
     b = (most_rise - most_fall) / 2
     return np.maximum(rise - b, fall + b), most_rise + most_fall

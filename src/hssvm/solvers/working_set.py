@@ -69,9 +69,7 @@ class WorkingSet:
             some = slice(begin, begin + AT_ONCE)
             _core.set_symmetric(self.kernel_rows.block(rows[some], self.rows), at[some], self.K)
 
-    def descend(
-        self, parts: list[Part], max_steps: int
-    ) -> tuple[list[Floats], NDArray[np.int64]]:
+    def descend(self, parts: list[Part], max_steps: int) -> tuple[list[Floats], NDArray[np.int64]]:
         """Solve the parts by sequential minimal optimisation; return their new z, and steps made.
 
         Parts run on different threads.
