@@ -1,5 +1,7 @@
 """Data sets with the kernel width h and the C they are compared at."""
 
+import numpy as np
+
 from benchmarks.datasets import load
 
 SETTINGS = {
@@ -10,12 +12,22 @@ SETTINGS = {
     "letter": {"h": 0.5, "C": 10.0, "scale": None},
     "mnist": {"h": 5.0, "C": 10.0, "scale": None},
     "covtype.binary": {"h": 0.25, "C": 32.0, "scale": "minmax"},
+    "covtype.50k": {
+        "name": "covtype.binary",
+        "h": 0.25,
+        "C": 32.0,
+        "scale": "minmax",
+        "rows": 50_000,
+    },
     "covtype": {"h": 0.25, "C": 32.0, "scale": "minmax"},
 }
 
 
-def load_setting(name, **options):
+def load_setting(name, **changed):
     """Return the four arrays of the data set, and {"C": ..., "gamma": ...}."""
-    setting = SETTINGS[name]
-    data = load(name, scale=setting["scale"], **options)
+    setting = SETTINGS[name] | changed
+    data = load(setting.get("name", name), scale=setting["scale"])
+    if "rows" in setting:
+        some = np.random.default_rng(0).permutation(len(data[1]))[: setting["rows"]]
+        data = data[0][some], data[1][some], *data[2:]
     return data, {"C": setting["C"], "gamma": 1 / (2 * setting["h"] ** 2)}

@@ -15,7 +15,9 @@ def test_path_is_a_fit_for_every_C(n, rng):
     assert path.predict(X).shape == (n, 3)
     assert np.all(path.report.gap <= 1e-5)
     for j, C in enumerate(Cs):
-        model = SVC(C=C, gamma=0.3, refine=False, random_state=0, tol=1e-5).fit(X, y, sample_weight=weight)
+        model = SVC(C=C, gamma=0.3, refine=False, random_state=0, tol=1e-5).fit(
+            X, y, sample_weight=weight
+        )
         agree = path.predict(X)[:, j] == model.predict(X)
         assert agree.mean() > 0.99
         assert_allclose(path.report.objective[j], model.fit_report_.objective[0], rtol=1e-4)

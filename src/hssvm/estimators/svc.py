@@ -229,9 +229,9 @@ class SVC(Classifier):
     class_weight : dict or 'balanced', default=None
         Factors on C by class.
     tol : float or None, default=1e-3
-        Relative duality gap at which training stops; of the true kernel, if refined. None runs
-        `max_iter` iterations of the algorithm of Cipolla and Gondzio as published (they take
-        ``max_iter=10, beta="paper"``).
+        Relative duality gap at which training stops; refinement, a tenth of it on the true kernel.
+        None runs `max_iter` iterations of the algorithm of Cipolla and Gondzio as published (they
+        take ``max_iter=10, beta="paper"``).
     max_iter : int, default=1000
     beta : float or 'paper', default=None
         First penalty of ADMM; None chooses it from C and the kernel.

@@ -40,8 +40,12 @@ WATCH_FIRST, WATCH = 0.3, 0.2
 """Rows are watched if their gradient is within so much of letting them move: at first, when it
 comes from K~, and later."""
 
-MISLED = 0.5
-"""A column whose best multiple of the start is below this starts at 0: K~ is too far from K."""
+MISLED, TRIAL_ROWS = 0.5, 512
+"""A column whose best multiple of the start is below this starts at 0: K~ is too far from K. So
+many rows are enough to know."""
+
+MIN_WATCH, SHARE = 5000, 5
+"""A start at 0 watches so many rows, or one in so many, until the first check."""
 
 FIRST_SPREAD = 0.1
 """Spread of gradients at which the first check is made."""
@@ -143,19 +147,23 @@ class _Run:
         self.shuffle = np.random.default_rng(0)
 
     def begin(self, start: Solution) -> None:
-        """Compute F at the start, or at 0 for the columns that K~ has misled."""
+        """Compute F at the start; columns that K~ has misled begin at 0."""
         problem, kernel_rows = self.problem, self.working_set.kernel_rows
-        everything = np.arange(problem.n)
+        Z = start.Z.copy()
+        support = np.flatnonzero(Z.any(axis=1))
+        some = self.shuffle.permutation(support)[:TRIAL_ROWS]
+        trial = kernel_rows.product(some, support, Z[support])
+        misled = best_multiple(problem, some, Z[some], trial) < MISLED
+        Z[:, misled] = 0
         gradient = start.F + start.intercept - problem.linear
-        urgency, _ = violation(problem, everything, start.Z, gradient)
-        known = start.Z.any(axis=1)
-        watched = np.flatnonzero((urgency.max(axis=1) > -WATCH_FIRST) | known)
-        self.product = LazyProduct.at(kernel_rows, start.Z.copy(), watched)
-        factor = best_multiple(problem, self.product.Z, self.product.F)
-        factor[factor < MISLED] = 0
-        self.product.scale(factor)
-        if not factor.any():
-            self.product.watched = everything
+        urgency, _ = violation(problem, np.arange(problem.n), start.Z, gradient)
+        near = urgency[:, ~misled].max(axis=1, initial=-np.inf) > -WATCH_FIRST
+        near[Z.any(axis=1)] = True
+        if misled.any():
+            near[self.shuffle.permutation(problem.n)[: max(MIN_WATCH, problem.n // SHARE)]] = True
+        watched = np.flatnonzero(near)
+        self.product = LazyProduct.at(kernel_rows, Z, watched)
+        self.product.scale(best_multiple(problem, watched, Z[watched], self.product.F[watched]))
 
     def round(self) -> None:
         """Choose rows, descend on them, and bring the gradient up to date."""
@@ -305,9 +313,11 @@ def violation(
     return np.maximum(rise - b, fall + b), most_rise + most_fall
 
 
-def best_multiple(problem: Problem, Z: Floats, F: Floats) -> NDArray[np.float64]:
-    """The factor between 0 and 1 on each column of Z with the best dual value; 1 if sum z > 0."""
-    linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
+def best_multiple(
+    problem: Problem, rows: NDArray[np.int64], Z: Floats, F: Floats
+) -> NDArray[np.float64]:
+    """The factor between 0 and 1 on each column with the best dual value; 1 if sum z > 0."""
+    linear = np.einsum("ij,ij->j", problem.linear[rows], Z, dtype=np.float64)
     quadratic = np.einsum("ij,ij->j", Z, F, dtype=np.float64)
     factor = np.clip(linear / np.where(quadratic > 0, quadratic, 1), 0, 1)
     return np.where(problem.total == 0, factor, 1.0)
