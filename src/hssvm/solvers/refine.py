@@ -142,8 +142,8 @@ class _Run:
         self.rounds = 0
         self.began = time.perf_counter()
         self.ended = False
-        capacity = int((solver.memory / kernel_rows.dtype.itemsize) ** 0.5)
-        self.working_set = WorkingSet(kernel_rows, min(max(capacity, 2), kernel_rows.n))
+        capacity = max(int((solver.memory / kernel_rows.dtype.itemsize) ** 0.5), 2 * problem.k)
+        self.working_set = WorkingSet(kernel_rows, min(capacity, kernel_rows.n))
         self.shuffle = np.random.default_rng(0)
 
     def begin(self, start: Solution) -> None:
@@ -156,7 +156,7 @@ class _Run:
         misled = best_multiple(problem, some, Z[some], trial) < MISLED
         Z[:, misled] = 0
         gradient = start.F + start.intercept - problem.linear
-        urgency, _ = violation(problem, np.arange(problem.n), start.Z, gradient)
+        urgency, _, _ = violation(problem, np.arange(problem.n), start.Z, gradient)
         near = urgency[:, ~misled].max(axis=1, initial=-np.inf) > -WATCH_FIRST
         near[Z.any(axis=1)] = True
         if misled.any():
@@ -170,7 +170,7 @@ class _Run:
         watched, product = self.product.watched, self.product
         Z = product.Z[watched]
         gradient = product.F[watched] - self.problem.linear[watched]
-        urgency, spread = violation(self.problem, watched, Z, gradient)
+        urgency, spread, pair = violation(self.problem, watched, Z, gradient)
         todo = spread > self.spread_goal
         self.notice_stall(spread, todo)
         if not todo.any():
@@ -178,7 +178,9 @@ class _Run:
             return
         self.rounds += 1
         relative = np.where(todo, urgency / np.where(todo, spread, 1), -np.inf)
-        self.choose(watched, relative.max(axis=1))
+        priority = relative.max(axis=1)
+        priority[pair[:, todo]] = np.inf
+        self.choose(watched, priority)
         rows = self.working_set.rows
         at = np.searchsorted(watched, rows)
         lower, upper = self.problem.box(rows)
@@ -215,10 +217,10 @@ class _Run:
         new = new[np.argsort(-priority[new], kind="stable")][:limit]
         old = np.flatnonzero(inside)
         old = old[np.argsort(priority[old], kind="stable")]
-        n_evicted = max(0, old.size + new.size - working_set.capacity)
-        better = priority[new[new.size - n_evicted :][::-1]] > priority[old[:n_evicted]]
-        n_evicted -= int((~better).sum())
-        new = new[: new.size - int((~better).sum())]
+        room = working_set.capacity - old.size
+        rivals = new[room : room + old.size]
+        n_evicted = int((priority[rivals] > priority[old[: rivals.size]]).sum())
+        new = new[: room + n_evicted]
         if new.size:
             working_set.admit(watched[new], position[watched[old[:n_evicted]]])
 
@@ -227,7 +229,12 @@ class _Run:
         fell = spread < 0.9 * self.least_spread
         self.least_spread[fell] = spread[fell]
         self.least_at[fell] = self.rounds
-        todo &= self.rounds - self.least_at < PATIENCE
+        todo &= ~self.stalled()
+
+    def stalled(self) -> NDArray[np.bool_]:
+        """Columns whose spread no longer falls; a small working set must be given more rounds."""
+        patience = PATIENCE * self.problem.n / self.working_set.capacity
+        return self.rounds - self.least_at >= patience
 
     def check(self) -> None:
         """Measure the gap on all rows; close the columns that are done; watch other rows."""
@@ -238,10 +245,10 @@ class _Run:
         self.solution.n_iter[self.open] = self.rounds
         gap = values.gap
         logger.info("round %d: largest gap on the true kernel %.1e", self.rounds, gap.max())
-        urgency, spread = violation(
+        urgency, spread, _ = violation(
             self.problem, np.arange(self.problem.n), product.Z, product.F - self.problem.linear
         )
-        stalled = self.rounds - self.least_at >= PATIENCE
+        stalled = self.stalled()
         going = (gap > solver.tol) & ~stalled
         for j, column in enumerate(self.open):
             if gap[j] <= solver.tol:
@@ -284,7 +291,7 @@ class _Run:
 
 def violation(
     problem: Problem, rows: NDArray[np.int64], Z: Floats, gradient: Floats
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """How far rows are from optimal.
 
     At a solution there is one b per column with ``gradient = -b`` where z is inside the box, above
@@ -304,13 +311,16 @@ def violation(
     spread : (k,)
         The largest difference of gradients along which weight can move from row to row; at most 0
         at a solution.
+    pair : (2, k) int64
+        The two rows of that difference.
     """
     lower, upper = problem.box(rows)
     rise = np.where(upper > Z, -gradient, -np.inf)
     fall = np.where(lower < Z, gradient, -np.inf)
     most_rise, most_fall = rise.max(axis=0), fall.max(axis=0)
     b = (most_rise - most_fall) / 2
-    return np.maximum(rise - b, fall + b), most_rise + most_fall
+    pair = np.stack([rise.argmax(axis=0), fall.argmax(axis=0)])
+    return np.maximum(rise - b, fall + b), most_rise + most_fall, pair
 
 
 def best_multiple(

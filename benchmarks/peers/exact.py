@@ -1,0 +1,108 @@
+"""The same answer as LIBSVM, and in what time: hssvm.SVC beside sklearnex.svm.SVC and LIBSVM.
+
+python -m benchmarks.peers.exact [NAME ...] [--repeats 3] [--libsvm] [--no-sklearnex]
+
+More than two classes are one against the rest in all of them. All in one process and one run, on
+the published split; the best of the repeats counts, the models taking turns; LIBSVM
+(sklearn.svm.SVC, tol=1e-4) runs once. "dual" is the difference of the dual objective on the true
+kernel, in float64, relative to the rival's: negative means that hssvm's is better. Threads: set
+OMP_NUM_THREADS.
+"""
+
+import argparse
+
+import numpy as np
+import scipy.sparse
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC as LibSVM
+from sklearnex.svm import SVC as IntelSVC
+
+from benchmarks.peers.settings import load_setting
+from benchmarks.peers.svc import timed
+from hssvm import SVC
+from hssvm.kernels import Gaussian
+from hssvm.kernels.rows import KernelRows
+
+NAMES = ["ijcnn1", "a9a", "cod-rna", "w8a", "letter", "covtype.50k"]
+CHANGED = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
+
+
+def dual_objective(X, gamma, support, coefficients):
+    """``|z|_1 - 1/2 z'Kz`` of every row of `coefficients`, in float64."""
+    K = KernelRows(Gaussian(gamma), X[support].astype(np.float64))
+    Z = np.ascontiguousarray(coefficients.T.astype(np.float64))
+    rows = np.arange(support.size)
+    return np.abs(Z).sum(axis=0) - np.einsum("ij,ij->j", Z, K.product(rows, rows, Z)) / 2
+
+
+def dual_objectives(model, X, gamma):
+    """Dual objective of every column of a fitted model, ours or a rival's."""
+    parts = model.estimators_ if isinstance(model, OneVsRestClassifier) else [model]
+    values = []
+    for part in parts:
+        coefficients = part.dual_coef_
+        coefficients = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
+        values.append(dual_objective(X, gamma, part.support_, coefficients))
+    return np.concatenate(values)
+
+
+def narrow(X):
+    """LIBSVM takes sparse rows with 32-bit indices only."""
+    if scipy.sparse.issparse(X):
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return scipy.sparse.csr_matrix((X.data, indices, indptr), X.shape)
+    return X
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--libsvm", action="store_true", help="minutes to hours; once")
+    parser.add_argument("--no-sklearnex", action="store_true")
+    parser.add_argument("--tol", type=float, default=SVC().tol, help="of hssvm")
+    arguments = parser.parse_args()
+    for name in arguments.names:
+        (X, y, Xt, yt), parameters = load_setting(name, **CHANGED.get(name, {}))
+        many = np.unique(y).size > 2
+
+        def rival(make, many=many):
+            return OneVsRestClassifier(make) if many else make
+
+        models = {"hssvm": lambda seed: SVC(**parameters, tol=arguments.tol, random_state=seed)}
+        if not arguments.no_sklearnex:
+            models["sklearnex"] = lambda seed: rival(IntelSVC(**parameters, cache_size=2000))
+        best = {}
+        for repeat in range(arguments.repeats):
+            for key, make in models.items():
+                model, fit = timed(lambda: make(repeat).fit(X, y))
+                predicted, predict = timed(lambda: model.predict(Xt))
+                before = best.get(key, (np.inf, np.inf))
+                best[key] = (
+                    min(fit, before[0]),
+                    min(predict, before[1]),
+                    model,
+                    100 * np.mean(predicted == yt),
+                )
+        if arguments.libsvm:
+            model = rival(LibSVM(**parameters, cache_size=2000, tol=1e-4))
+            model, fit = timed(lambda: model.fit(narrow(X), y))
+            predicted, predict = timed(lambda: model.predict(narrow(Xt)))
+            best["LIBSVM"] = (fit, predict, model, 100 * np.mean(predicted == yt))
+        ours = best["hssvm"]
+        dual = dual_objectives(ours[2], X, parameters["gamma"])
+        for key, (fit, predict, model, accuracy) in best.items():
+            notes = f"gap {ours[2].fit_report_.gap.max():.1e}"
+            if key != "hssvm":
+                theirs = dual_objectives(model, X, parameters["gamma"])
+                difference = np.max((theirs - dual) / theirs)
+                notes = (
+                    f"fit {fit / ours[0]:.1f} x, predict {predict / ours[1]:.1f} x the time of "
+                    f"hssvm; dual {difference:+.1e}"
+                )
+            print(f"{name:12s}{key:10s} fit {fit:8.2f} s  predict {predict:7.3f} s  "
+                  f"accuracy {accuracy:.2f} %  {notes}", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

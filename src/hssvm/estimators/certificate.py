@@ -1,0 +1,129 @@
+"""How far a model is from the solution on the true kernel.
+
+With z feasible and any intercept b, primal minus dual value is a sum over the rows,
+
+    P(z, b) - D(z) = sum_i  z_i (f_i + b) - linear_i z_i + loss_i(f_i + b),    f = K z,
+
+because sum z = 0, and no term is negative: a row that is optimal for (f_i + b) has 0. (This is
+for problems whose h is only a box.) Each term costs one row of K, so a sample of rows estimates
+the sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats
+from hssvm.kernels.rows import KernelRows
+from hssvm.problems import Problem
+
+CONFIDENCE = 1.96
+"""Standard deviations on either side: 95 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Objective values and duality gap on the true kernel; made by `SVC.certify`.
+
+    Attributes
+    ----------
+    primal, dual : (k,) arrays
+        Objective values; that of the best solution lies between.
+    gap : (k,) array
+        Their difference relative to `primal`. The objective of the model is at most this share
+        above the best.
+    low, high : (k,) arrays
+        Of the gap: a 95 % confidence interval if it comes from a sample, else the gap itself.
+    n_rows : int
+        Rows that were looked at.
+    """
+
+    primal: NDArray[np.float64]
+    dual: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    n_rows: int
+
+    def __str__(self) -> str:
+        """One line per column."""
+        lines = [f"on the true kernel, from {self.n_rows:,} rows:"]
+        for P, D, gap, low, high in zip(
+            self.primal, self.dual, self.gap, self.low, self.high, strict=True
+        ):
+            interval = f" (95 %: {low:.2g} to {high:.2g})" if high > low else ""
+            lines.append(f"primal {P:.8g}, dual {D:.8g}, relative gap {gap:.2g}{interval}")
+        return "\n".join(lines)
+
+
+def certify(
+    problem: Problem,
+    kernel_rows: KernelRows,
+    Z: Floats,
+    intercept: NDArray[np.float64],
+    n_rows: int | None,
+    seed: int,
+) -> Certificate:
+    """Evaluate (Z, intercept) on the true kernel.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``total = 0``.
+    kernel_rows : KernelRows
+    Z : (n, k)
+        Feasible.
+    intercept : (k,)
+    n_rows : int or None
+        Rows to look at, half of them from those with a coefficient; None: all.
+    seed : int
+
+    Returns
+    -------
+    Certificate
+    """
+    rng = np.random.default_rng(seed)
+    has_coefficient = Z.any(axis=1)
+    support = np.flatnonzero(has_coefficient)
+    quadratic, gap = _Total(problem.k), _Total(problem.k)
+    seen = 0
+    for stratum in (support, np.flatnonzero(~has_coefficient)):
+        size = stratum.size if n_rows is None else min(stratum.size, max(2, n_rows // 2))
+        rows = np.sort(rng.choice(stratum, size, replace=False))
+        F = kernel_rows.product(rows, support, Z[support]).astype(np.float64)
+        z = Z[rows].astype(np.float64)
+        terms = z * (F + intercept - problem.linear[rows]) + problem.losses(rows, F, intercept)
+        quadratic.add(z * F, stratum.size)
+        gap.add(terms, stratum.size)
+        seen += size
+    linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
+    dual = linear - quadratic.sum / 2
+    primal = dual + gap.sum
+    scale = np.where(primal > 0, primal, 1)
+    relative = gap.sum / scale
+    # primal = linear - quadratic / 2 + gap
+    variance = gap.variance * (1 - relative) ** 2 + (relative / 2) ** 2 * quadratic.variance
+    margin = CONFIDENCE * np.sqrt(variance) / scale
+    return Certificate(
+        primal, dual, relative, np.maximum(relative - margin, 0), relative + margin, seen
+    )
+
+
+class _Total:
+    """The sum of a quantity over all rows, from samples of strata."""
+
+    def __init__(self, k: int) -> None:
+        self.sum = np.zeros(k)
+        self.variance = np.zeros(k)
+
+    def add(self, values: NDArray[np.float64], n: int) -> None:
+        """Add a stratum of n rows, of which `values` is a sample without repetition."""
+        m = values.shape[0]
+        if m == 0:
+            return
+        self.sum += n * values.mean(axis=0)
+        if m < n:
+            self.variance += n**2 * (1 - m / n) * values.var(axis=0, ddof=1) / m
