@@ -1,6 +1,7 @@
 """One large fit: time, accuracy, peak memory.
 
 python -m benchmarks.peers.large covtype.binary [--max-rank 64]
+python -m benchmarks.peers.large covtype.binary --refine --tol 1e-2 --cache-size 8000
 """
 
 import argparse
@@ -14,11 +15,17 @@ from hssvm import SVC
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
-    parser.add_argument("--max-rank", type=int, default=SVC().max_rank)
+    parser.add_argument("--max-rank", type=int)
+    parser.add_argument("--refine", action="store_true", help="go on to the true kernel")
+    parser.add_argument("--tol", type=float, default=SVC().tol)
+    parser.add_argument("--cache-size", type=float, default=SVC().cache_size)
+    parser.add_argument("--verbose", type=int, default=0)
     arguments = parser.parse_args()
     (X, y, Xt, yt), parameters = load_setting(arguments.name)
     start = time.perf_counter()
-    model = SVC(**parameters, max_rank=arguments.max_rank, random_state=0).fit(X, y)
+    options = vars(arguments)
+    del options["name"]
+    model = SVC(**parameters, **options, random_state=0).fit(X, y)
     fit = time.perf_counter() - start
     start = time.perf_counter()
     accuracy = 100 * model.score(Xt, yt)

@@ -1,4 +1,4 @@
-"""Cost of a path of C and of cross-validation, in units of one fit.
+"""Cost of a path of C and of cross-validation, in units of one fit on the compressed kernel.
 
 python -m benchmarks.peers.tuning [NAME ...] [--repeats 2] [--rivals]
 
@@ -32,13 +32,14 @@ def main():
     for name in arguments.names:
         (X, y, Xt, yt), parameters = load_setting(name)
         C, gamma = parameters["C"], parameters["gamma"]
-        runs = {f"fit, C = {C:g}": lambda: SVC(C=C, gamma=gamma, random_state=0).fit(X, y)}
+        common = {"gamma": gamma, "refine": False, "random_state": 0}
+        runs = {f"fit, C = {C:g}": lambda: SVC(C=C, **common).fit(X, y)}
         for label, Cs in PATHS.items():
             runs[f"path, 10 C from {label}"] = lambda Cs=Cs: svc_path(
-                X, y, Cs, gamma=gamma, random_state=0
+                X, y, Cs, **common
             )  # fmt: skip
             runs[f"5 folds x 10 C from {label}"] = lambda Cs=Cs: SVCCV(
-                Cs, gammas=[gamma], random_state=0
+                Cs, gammas=[gamma], refine=False, random_state=0
             ).fit(X, y)  # fmt: skip
         best, results = {}, {}
         for _ in range(arguments.repeats):
