@@ -124,6 +124,16 @@ def test_a_start_that_misleads_does_no_harm(rng):
     assert solution.status == [Status.CONVERGED]
 
 
+@pytest.mark.parametrize("sign", [1, -1, 0])
+def test_a_column_in_which_nothing_can_move(sign, rng):
+    X, y = two_moons(rng, 50)
+    problem = SVCProblem(np.stack([y, np.full(50, float(sign))], axis=1))
+    solution = Refine(1e-6).solve(problem, KernelRows(Gaussian(1.0), X), nothing(problem))
+    assert np.all(solution.Z[:, 1] == 0)
+    assert solution.gap[1] <= 1e-6
+    assert solution.status == [Status.CONVERGED] * 2
+
+
 def test_a_user_written_kernel(rng):
     X, y = two_moons(rng, 300)
     problem = SVCProblem(3 * y[:, None])

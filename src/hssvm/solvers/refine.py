@@ -310,7 +310,7 @@ def violation(
         By how much the gradient of a row makes it move; below 0: keeps it where it is.
     spread : (k,)
         The largest difference of gradients along which weight can move from row to row; at most 0
-        at a solution.
+        at a solution, -inf where nothing can move.
     pair : (2, k) int64
         The two rows of that difference.
     """
@@ -318,9 +318,10 @@ def violation(
     rise = np.where(upper > Z, -gradient, -np.inf)
     fall = np.where(lower < Z, gradient, -np.inf)
     most_rise, most_fall = rise.max(axis=0), fall.max(axis=0)
-    b = (most_rise - most_fall) / 2
+    spread = most_rise + most_fall
+    b = np.subtract(most_rise, most_fall, out=np.zeros_like(spread), where=np.isfinite(spread)) / 2
     pair = np.stack([rise.argmax(axis=0), fall.argmax(axis=0)])
-    return np.maximum(rise - b, fall + b), most_rise + most_fall, pair
+    return np.maximum(rise - b, fall + b), spread, pair
 
 
 def best_multiple(
