@@ -38,8 +38,11 @@ EXACT_ROWS, EXACT_TOL = 2000, 1e-7
 """Up to so many rows are one leaf: nothing is compressed, and iterations are cheap. The solution is
 then exact, whatever `tol` is; float32 ends at the root of that gap."""
 
-RANK, START_RANK, START_TOL = 72, 32, 1e-2
-"""Rank where K~ is all there is, rank and tolerance where it is a start for the true kernel."""
+RANK = 72
+"""Of the leaves where K~ is all there is."""
+
+START_RANK, START_TOL, START_ITER = 32, 1e-2, 100
+"""Rank, tolerance and most iterations where K~ is a start for the true kernel."""
 
 REFINED = 0.1
 """Share of `tol` to which refinement goes: it hardly costs more, and at the default the dual
@@ -184,12 +187,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     ) -> ADMM | PaperADMM:
         if self.tol is None:
             return PaperADMM(self.max_iter)
-        tol = self.tol
+        tol, max_iter = self.tol, self.max_iter
         if exact:
             tol = min(tol, EXACT_TOL if problem.dtype == np.float64 else EXACT_TOL**0.5)
         elif as_start:
-            tol = max(tol, START_TOL)
-        return ADMM(tol, self.max_iter, tasks.after_look)
+            tol, max_iter = max(tol, START_TOL), min(max_iter, START_ITER)
+        return ADMM(tol, max_iter, tasks.after_look)
 
     def _refine(
         self, problem: Problem, matrix: HSSMatrix, start: Solution, tasks: FitTasks
