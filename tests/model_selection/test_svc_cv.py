@@ -6,7 +6,8 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVCCV
-from hssvm.kernels import Gaussian
+from hssvm.kernels import Gaussian, Linear
+from hssvm.model_selection.svc_cv import mean_scores
 
 
 def data(rng, n, n_classes=2):
@@ -28,7 +29,13 @@ def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
         assert abs(fold.score(X[test], y[test]) - model.scores_[g, c, f]) <= 0.02
     best = SVC(C=model.C_, gamma=model.gamma_).fit(X, y)
     assert_allclose(model.decision_function(X), best.decision_function(X), atol=1e-3)
-    assert model.best_score_ == model.scores_.mean(axis=2).max()
+    assert_allclose(model.best_score_, model.scores_.mean(axis=2).max())
+
+
+def test_rounding_does_not_decide_between_equals(rng):
+    counts = rng.integers(0, 54, (200, 5))
+    shuffled = rng.permuted(counts, axis=1)
+    assert_array_equal(mean_scores(counts / 54), mean_scores(shuffled / 54))
 
 
 def test_results_have_the_form_of_a_grid_search(rng):
@@ -103,6 +110,7 @@ def test_kernels_without_a_gamma(rng):
     model = SVCCV([1.0], kernel=Gaussian(0.5), cv=3).fit(X, y)
     assert np.isnan(model.gamma_)
     assert model.kernel_ == Gaussian(0.5)
+    assert SVCCV([1.0], kernel="linear", cv=3).fit(X, y).kernel_ == Linear()
     with pytest.raises(ValueError, match="no gamma to choose"):
         SVCCV([1.0], kernel=Gaussian(0.5), gammas=[1.0, 2.0]).fit(X, y)
 

@@ -70,7 +70,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         "matern32": lambda self, gamma: Matern32(gamma),
         "matern52": lambda self, gamma: Matern52(gamma),
         "poly": lambda self, gamma: Polynomial(gamma, self.coef0, self.degree),
-        "linear": lambda self, gamma: Linear(),
     }
 
     def _make_kernel(self, X: Rows, sample_weight: Floats, gamma: float | str) -> Kernel:
@@ -78,8 +77,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             return self.kernel
         if callable(self.kernel):
             return CallableKernel(self.kernel)
+        if self.kernel == "linear":
+            return Linear()
         if self.kernel not in self._kernels:
-            known = ", ".join(map(repr, self._kernels))
+            known = ", ".join(map(repr, [*self._kernels, "linear"]))
             raise ValueError(
                 f"kernel must be one of {known}, a Kernel of hssvm.kernels, or a function of two "
                 f"sets of rows; got {self.kernel!r}. Kernels must be positive semi-definite, which "
