@@ -44,6 +44,10 @@ RANK = 72
 START_RANK, START_TOL, START_ITER = 32, 1e-2, 100
 """Rank, tolerance and most iterations where K~ is a start for the true kernel."""
 
+MANY_ROWS = 100_000
+"""From here a start has the full rank. It costs time like n, and saves refinement, which costs time
+like n times the support vectors."""
+
 REFINED = 0.1
 """Share of `tol` to which refinement goes: it hardly costs more, and at the default the dual
 objective then agrees with LIBSVM's to five digits."""
@@ -134,7 +138,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     ) -> HSSMatrix:
         max_rank = self.max_rank
         if max_rank is None:
-            max_rank = START_RANK if as_start else RANK
+            max_rank = START_RANK if as_start and X.shape[0] < MANY_ROWS else RANK
         with report.stage("compress"):
             return compress(
                 kernel,

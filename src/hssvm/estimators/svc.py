@@ -238,7 +238,7 @@ class SVC(Classifier):
     refine : bool or 'auto', default='auto'
         Whether to go on to the solution on the true kernel. It takes kernel values of n rows with
         all support vectors, a few times. 'auto' does so if all n * n values could be computed once
-        in 60 seconds (a trial of a thousand rows says so), and stops after five times as long.
+        in 60 seconds (a short trial says so), and stops after five times as long.
     max_time : float, default=None
         Seconds after which refinement stops, with the best coefficients so far and their gap.
     cache_size : float, default=2000
@@ -250,7 +250,7 @@ class SVC(Classifier):
         Rows in a leaf of the tree, at most.
     max_rank : int, default=None
         Largest rank of a leaf; it grows towards the root. More is more exact, and slower. None is
-        72, or 32 where the compressed kernel is only a start.
+        72, or 32 where the compressed kernel is only a start, of fewer than 100,000 rows.
     rtol : float, default=1e-3
         Error at which a rank stays below `max_rank`.
     surplus : float, default=0.125

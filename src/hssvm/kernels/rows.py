@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 
-TIMED_ROWS = 1024
+TRIAL = 8192, 512
+"""Rows and columns of a trial: as many rows as it takes to reach the speed of a large product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +65,11 @@ class KernelRows:
         )
 
     def seconds_per_pass(self) -> float:
-        """Forecast of the time to compute all of K once, from a thousand rows."""
-        some = np.linspace(0, self.n - 1, min(self.n, TIMED_ROWS)).astype(np.int64)
+        """Forecast of the time to compute all of K once, from a trial."""
+        rows, columns = (np.linspace(0, self.n - 1, min(self.n, m)).astype(np.int64) for m in TRIAL)
         seconds = []
         for _ in range(3):
             start = time.perf_counter()
-            self.product(some, some, np.ones((some.size, 1), self.dtype))
+            self.product(rows, columns, np.ones((columns.size, 1), self.dtype))
             seconds.append(time.perf_counter() - start)
-        return min(seconds) * (self.n / some.size) ** 2
+        return min(seconds) * (self.n / rows.size) * (self.n / columns.size)
