@@ -15,14 +15,6 @@ namespace hss {
 // lets Python handle Ctrl-C here).
 inline void (*check_interrupt)() = nullptr;
 
-inline Index n_threads() {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
-
 // body(i) for i = 0 .. n-1 in no fixed order. The first exception ends the loop and is rethrown.
 template <class Body>
 void parallel_for(Index n, Body&& body) {

@@ -44,8 +44,9 @@ void leaf_weights(const Level& level, const Index* skeleton_ends, const Index* s
 template <class T, class Rows>
 void grouped_product(const Kernel& kernel, const Rows& X, const Index* x_order, const Index* x_ends,
                      const Rows& Y, const Index* y_ends, Index n_groups, const T* W, Index k, T* out) {
-    // Large tiles for the products inside, but enough of them for all threads.
-    const Index tile_x = std::clamp<Index>(X.n / (8 * n_threads()), 64, 512), tile_y = 512;
+    // Large tiles for the products inside, but some for every thread. Their size does not depend on
+    // the number of threads: neither does the result.
+    const Index tile_x = std::clamp<Index>(X.n / 32, 64, 512), tile_y = 512;
     struct Task {
         Index group, begin;
     };

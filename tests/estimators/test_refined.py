@@ -3,10 +3,11 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC as ExactSVC
 from sklearn.utils import compute_sample_weight
 from test_svc import data, objective
+from threadpoolctl import threadpool_limits
 
 from hssvm import SVC, SVCCV, svc_path
 from hssvm.estimators import base
@@ -70,6 +71,17 @@ def test_refined_path_and_cross_validation(rng):
     exact = ExactSVC(C=search.C_, gamma=0.3, tol=1e-5).fit(X, y).decision_function(X)
     assert_allclose(search.decision_function(X), exact, atol=0.02 * np.abs(exact).max())
     assert search.certify(X, y).gap[0] <= 1.1e-4
+
+
+def test_the_number_of_threads_does_not_change_the_result(rng):
+    X, y = data(rng, 2500, n_classes=3)
+    models = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="openmp"):
+            models.append(SVC(refine=True, random_state=0).fit(X, y))
+            models[-1].values = models[-1].decision_function(X)
+    assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
+    assert_array_equal(models[0].values, models[1].values)
 
 
 def test_automatic_choice_follows_the_forecast(rng, monkeypatch):
