@@ -32,7 +32,7 @@ def main():
     predict = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(model.summary())
-    print(f"fit {fit:.1f} s, predict {len(yt):,} rows {predict:.2f} s, accuracy {accuracy:.2f} %")
+    print(f"fit {fit:.1f} s, predict {len(yt):,} rows {predict:.2f} s, accuracy {accuracy:.3f} %")
     print(f"peak memory of the process {peak:.2f} GB, data included")
 
 
