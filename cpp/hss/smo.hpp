@@ -8,12 +8,12 @@
 #pragma once
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "parallel.hpp"
 #include "simd.hpp"
 #include "view.hpp"
-#include "workspace.hpp"
 
 namespace hss {
 
@@ -96,10 +96,11 @@ void smo(const T* K, Index ld, Index n_problems, const Index* ends, const Index*
         const Index begin = ends[c], q = ends[c + 1] - begin;
         const Index* member = members + begin;
         const T* part = K;
+        std::unique_ptr<T[]> copied;
         Index stride = ld;
         if (!(q > 0 && member[0] == 0 && member[q - 1] == q - 1)) {
-            static thread_local Buffer<T> buffer;
-            T* copy = buffer.take(q * q);
+            copied.reset(new T[static_cast<std::size_t>(q * q)]);
+            T* copy = copied.get();
             for (Index i = 0; i < q; ++i)
                 for (Index j = 0; j < q; ++j) copy[i * q + j] = K[member[i] * ld + member[j]];
             part = copy;

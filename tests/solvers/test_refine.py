@@ -134,6 +134,21 @@ def test_a_column_in_which_nothing_can_move(sign, rng):
     assert solution.status == [Status.CONVERGED] * 2
 
 
+def test_a_fast_column_waits_for_a_slow_one(rng):
+    X, y = two_moons(rng, 400)
+    problem = SVCProblem(y[:, None] * [1.0, 1e5])
+    solution = Refine(1e-5).solve(problem, KernelRows(Gaussian(0.5), X), nothing(problem))
+    assert solution.status[0] == Status.CONVERGED
+    assert solution.gap[0] <= 1e-5
+
+
+def test_ends_where_nothing_moves_and_the_gap_stays(rng):
+    X, _ = two_moons(rng, 50)
+    problem = SVCProblem(np.ones((50, 1)))
+    solution = Refine(-1.0).solve(problem, KernelRows(Gaussian(1.0), X), nothing(problem))
+    assert solution.status == [Status.PRECISION]
+
+
 def test_a_user_written_kernel(rng):
     X, y = two_moons(rng, 300)
     problem = SVCProblem(3 * y[:, None])

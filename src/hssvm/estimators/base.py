@@ -100,15 +100,18 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 f"prediction must be 'auto', 'leafwise' or 'exact', got {self.prediction!r}"
             )
-        if self.refine is True and self.prediction == "leafwise":
+        asked = self.refine != "auto" and bool(self.refine)
+        if asked and self.prediction == "leafwise":
             raise ValueError(
                 "prediction='leafwise' uses the compressed kernel, which a refined model has left; "
                 "take refine=False or prediction='auto'"
             )
-        if self.refine is True and self.tol is None:
+        if asked and self.tol is None:
             raise ValueError("refine needs a tol; tol=None is the paper's setting")
-        if self.refine != "auto" or X.shape[0] <= EXACT_ROWS:
-            return self.refine is True and X.shape[0] > EXACT_ROWS
+        if X.shape[0] <= EXACT_ROWS:
+            return False
+        if self.refine != "auto":
+            return bool(self.refine)
         if self.prediction == "leafwise" or self.tol is None:
             return False
         forecast = KernelRows(kernel, X).seconds_per_pass()
@@ -182,7 +185,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if refine:
             with report.stage("refine"):
                 solution = self._refine(problem, system.matrix, solution, tasks)
-        report.take(solution, on_true_kernel=exact or refine, refined=refine)
+                solution.accept(self.tol)
+        on_true_kernel = refine or system.matrix.tree.depth == 0
+        report.take(solution, on_true_kernel=on_true_kernel, refined=refine)
         for advice in sorted({s.value for s in solution.status if s.name not in SILENT}):
             warnings.warn(advice, ConvergenceWarning, stacklevel=4)
         return solution

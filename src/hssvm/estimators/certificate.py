@@ -88,7 +88,11 @@ def certify(
     rng = np.random.default_rng(seed)
     has_coefficient = Z.any(axis=1)
     support = np.flatnonzero(has_coefficient)
-    quadratic, gap = _Total(problem.k), _Total(problem.k)
+    if n_rows is not None and n_rows < 4:
+        raise ValueError(f"n_rows must be at least 4, got {n_rows}")
+    if n_rows is not None and n_rows >= problem.n:
+        n_rows = None
+    parts = []
     seen = 0
     for stratum in (support, np.flatnonzero(~has_coefficient)):
         size = stratum.size if n_rows is None else min(stratum.size, max(2, n_rows // 2))
@@ -96,34 +100,33 @@ def certify(
         F = kernel_rows.product(rows, support, Z[support]).astype(np.float64)
         z = Z[rows].astype(np.float64)
         terms = z * (F + intercept - problem.linear[rows]) + problem.losses(rows, F, intercept)
-        quadratic.add(z * F, stratum.size)
-        gap.add(terms, stratum.size)
+        parts.append((z * F, terms, stratum.size))
         seen += size
+    quadratic = sum(total(zF, n) for zF, _, n in parts)
+    gap = sum(total(terms, n) for _, terms, n in parts)
     linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
-    dual = linear - quadratic.sum / 2
-    primal = dual + gap.sum
+    dual = linear - quadratic / 2
+    primal = dual + gap
     scale = np.where(primal > 0, primal, 1)
-    relative = gap.sum / scale
-    # primal = linear - quadratic / 2 + gap
-    variance = gap.variance * (1 - relative) ** 2 + (relative / 2) ** 2 * quadratic.variance
+    relative = gap / scale
+    # of gap / primal to first order, with primal = linear - quadratic / 2 + gap
+    variance = sum(
+        variance_of_total((1 - relative) * terms + relative / 2 * zF, n) for zF, terms, n in parts
+    )
     margin = CONFIDENCE * np.sqrt(variance) / scale
     return Certificate(
         primal, dual, relative, np.maximum(relative - margin, 0), relative + margin, seen
     )
 
 
-class _Total:
-    """The sum of a quantity over all rows, from samples of strata."""
+def total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Sum over n rows, of which `values` is a sample."""
+    return n * values.mean(axis=0) if values.shape[0] else np.zeros(values.shape[1])
 
-    def __init__(self, k: int) -> None:
-        self.sum = np.zeros(k)
-        self.variance = np.zeros(k)
 
-    def add(self, values: NDArray[np.float64], n: int) -> None:
-        """Add a stratum of n rows, of which `values` is a sample without repetition."""
-        m = values.shape[0]
-        if m == 0:
-            return
-        self.sum += n * values.mean(axis=0)
-        if m < n:
-            self.variance += n**2 * (1 - m / n) * values.var(axis=0, ddof=1) / m
+def variance_of_total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Variance of `total`, for a sample without repetition."""
+    m = values.shape[0]
+    if m in (0, n):
+        return np.zeros(values.shape[1])
+    return n**2 * (1 - m / n) * values.var(axis=0, ddof=1) / m

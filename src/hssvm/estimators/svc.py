@@ -148,7 +148,8 @@ class Classifier(ClassifierMixin, KernelMachine):
 
         The gap bounds how far the model is from the exact support vector machine, the one that
         LIBSVM finds: its objective is at most that share above the best. A refined model has this
-        gap in its report; for others it costs kernel values of all rows with all support vectors.
+        gap in its report, in the precision of its rows; here all is computed in float64, at the
+        cost of kernel values of all rows with all support vectors.
 
         Parameters
         ----------
@@ -181,12 +182,12 @@ class Classifier(ClassifierMixin, KernelMachine):
             raise ValueError("certify needs the labels that the model was trained on")
         weight = self._check_weight(sample_weight, X)
         cost = self._C() * weight * compute_sample_weight(self.class_weight, y)
-        signs = self._signs(np.searchsorted(self.classes_, y), dtype)
-        Z = np.zeros(signs.shape, dtype)
+        signs = self._signs(np.searchsorted(self.classes_, y), np.float64)
+        Z = np.zeros(signs.shape)
         Z[self.support_] = self.dual_coef_.T
         return certify(
-            SVCProblem(signs * cost.astype(dtype)[:, None]),
-            KernelRows(self.kernel_, X),
+            SVCProblem(signs * cost[:, None]),
+            KernelRows(self.kernel_, X.astype(np.float64)),
             Z,
             self.intercept_,
             n_rows,
@@ -208,7 +209,7 @@ def classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
 class SVC(Classifier):
     """C-support vector classification on a compressed kernel matrix.
 
-    Like `sklearn.svm.SVC`, for many rows: the time and memory of `fit` grow like n. Up to 2,000
+    Like `sklearn.svm.SVC`, for many rows: the compression takes time and memory like n. Up to 2,000
     rows nothing is compressed and the solution is exact. Beyond that, the solution on the
     compressed kernel is the start for one on the true kernel, LIBSVM's, wherever that is
     affordable; see `refine`. More than two classes are trained one against the rest, all on the
@@ -256,7 +257,8 @@ class SVC(Classifier):
     surplus : float, default=0.125
         Share of extra points that a node considers; 0.5 helps in high dimension.
     random_state : int, RandomState or None, default=None
-        Draws the samples of tree and compression. An int makes the fit repeatable.
+        Draws the samples of tree and compression. An int makes the fit repeatable, but for the
+        choice and the time limit of ``refine="auto"``, and for `max_time`.
     verbose : int, default=0
         1 shows the progress on stderr, 2 every level of the tree; both through `logging`.
 

@@ -228,7 +228,7 @@ class _Run:
         """Content ourselves with the spread of columns where it no longer falls."""
         fell = spread < 0.9 * self.least_spread
         self.least_spread[fell] = spread[fell]
-        self.least_at[fell] = self.rounds
+        self.least_at[fell | ~todo] = self.rounds  # columns that wait for others do not stall
         todo &= ~self.stalled()
 
     def stalled(self) -> NDArray[np.bool_]:
@@ -238,6 +238,7 @@ class _Run:
 
     def check(self) -> None:
         """Measure the gap on all rows; close the columns that are done; watch other rows."""
+        self.look_at_the_clock()
         product, solver = self.product, self.solver
         product.catch_up()
         values = self.problem.evaluate(product.Z, product.F)
@@ -248,7 +249,7 @@ class _Run:
         urgency, spread, _ = violation(
             self.problem, np.arange(self.problem.n), product.Z, product.F - self.problem.linear
         )
-        stalled = self.stalled()
+        stalled = self.stalled() | (spread <= 0)  # 0: nothing moves, only rounding is left
         going = (gap > solver.tol) & ~stalled
         for j, column in enumerate(self.open):
             if gap[j] <= solver.tol:
@@ -274,18 +275,20 @@ class _Run:
         self.product = self.product.columns(going)
 
     def tell(self, spread: NDArray[np.float64], steps: int) -> None:
-        """Log a round, call the callback, look at the clock."""
+        """Log a round, call the callback."""
         logger.info(
             "round %d: spread of gradients %.1e, %d steps on %d rows, %d watched",
             self.rounds, spread.max(), steps, self.working_set.rows.size, self.product.watched.size,
         )  # fmt: skip
-        if time.perf_counter() - self.began > self.solver.max_time:
-            self.solution.status = [
-                Status.MAX_TIME if j in self.open else status
-                for j, status in enumerate(self.solution.status)
-            ]
-            self.ended = True
+        self.look_at_the_clock()
         if self.solver.callback is not None and self.solver.callback(self.rounds, spread):
+            self.ended = True
+
+    def look_at_the_clock(self) -> None:
+        """End after max_time."""
+        if time.perf_counter() - self.began > self.solver.max_time:
+            for column in self.open:
+                self.solution.status[column] = Status.MAX_TIME
             self.ended = True
 
 
