@@ -18,7 +18,7 @@ from sklearn.svm import SVC as LibSVM
 from sklearnex.svm import SVC as IntelSVC
 
 from benchmarks.peers.settings import load_setting
-from benchmarks.peers.svc import timed
+from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Gaussian
 from hssvm.kernels.rows import KernelRows

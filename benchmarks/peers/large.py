@@ -6,9 +6,9 @@ python -m benchmarks.peers.large covtype.binary --refine --tol 1e-2 --cache-size
 
 import argparse
 import resource
-import time
 
 from benchmarks.peers.settings import load_setting
+from benchmarks.timing import timed
 from hssvm import SVC
 
 
@@ -22,14 +22,11 @@ def main():
     parser.add_argument("--verbose", type=int, default=0)
     arguments = parser.parse_args()
     (X, y, Xt, yt), parameters = load_setting(arguments.name)
-    start = time.perf_counter()
     options = vars(arguments)
     del options["name"]
-    model = SVC(**parameters, **options, random_state=0).fit(X, y)
-    fit = time.perf_counter() - start
-    start = time.perf_counter()
-    accuracy = 100 * model.score(Xt, yt)
-    predict = time.perf_counter() - start
+    model, fit = timed(lambda: SVC(**parameters, **options, random_state=0).fit(X, y))
+    score, predict = timed(lambda: model.score(Xt, yt))
+    accuracy = 100 * score
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(model.summary())
     print(f"fit {fit:.1f} s, predict {len(yt):,} rows {predict:.2f} s, accuracy {accuracy:.3f} %")

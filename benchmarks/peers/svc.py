@@ -7,20 +7,14 @@ taking turns. Threads: set OMP_NUM_THREADS.
 """
 
 import argparse
-import time
 
 import numpy as np
 from sklearn.svm import SVC as LibSVM
 from sklearnex.svm import SVC as IntelSVC
 
 from benchmarks.peers.settings import load_setting
+from benchmarks.timing import timed
 from hssvm import SVC
-
-
-def timed(f):
-    start = time.perf_counter()
-    result = f()
-    return result, time.perf_counter() - start
 
 
 def main():

@@ -7,20 +7,14 @@ and the largest C, are timed, and their mean multiplied by 50: an estimate, and 
 """
 
 import argparse
-import time
 
 import numpy as np
 
 from benchmarks.peers.settings import load_setting
+from benchmarks.timing import timed
 from hssvm import SVC, SVCCV, svc_path
 
 PATHS = {"0.01 to 10": np.logspace(-2, 1, 10), "0.01 to 100": np.logspace(-2, 2, 10)}
-
-
-def seconds(f):
-    start = time.perf_counter()
-    result = f()
-    return time.perf_counter() - start, result
 
 
 def main():
@@ -44,7 +38,7 @@ def main():
         best, results = {}, {}
         for _ in range(arguments.repeats):
             for label, run in runs.items():
-                elapsed, results[label] = seconds(run)
+                results[label], elapsed = timed(run)
                 best[label] = min(best.get(label, np.inf), elapsed)
         one = next(iter(best.values()))
         print(name)
@@ -60,9 +54,9 @@ def main():
 
             rows = np.random.default_rng(0).permutation(len(y))[: len(y) * 4 // 5]
             fits = [
-                seconds(
+                timed(
                     lambda C=C: IntelSVC(C=C, gamma=gamma, cache_size=2000).fit(X[rows], y[rows])
-                )[0]
+                )[1]
                 for C in (0.01, 10.0)
             ]
             print(f"  sklearnex, 50 fits (estimate)   {50 * np.mean(fits):7.0f} s", flush=True)
