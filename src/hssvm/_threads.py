@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that the core calls
 from threadpoolctl import OpenBLASController, ThreadpoolController
@@ -27,9 +27,47 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-_lock = threading.Lock()
-_inside = 0
-_limiter: Any = None
+class SharedSetting:
+    """A setting of the whole process, for as long as any Python thread is inside.
+
+    The first one in makes it, the last one out undoes it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._undo: Callable[[], None]
+
+    @contextmanager
+    def held(self, make: Callable[[], Callable[[], None]]) -> Iterator[None]:
+        """Context with the setting; `make` makes it and returns what undoes it."""
+        with self._lock:
+            if self._inside == 0:
+                self._undo = make()
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._undo()
+
+
+_serial = SharedSetting()
+
+
+def _limit() -> Callable[[], None]:
+    _disown()
+    limiter = _controller().limit(limits=1)
+    _disown()
+
+    def restore() -> None:
+        _disown()
+        limiter.restore_original_limits()
+        _disown()
+
+    return restore
 
 
 def _disown() -> None:
@@ -39,29 +77,9 @@ def _disown() -> None:
         clear(force=True)
 
 
-@contextmanager
-def serial_blas() -> Iterator[None]:
-    """Context in which BLAS uses one thread.
-
-    The setting belongs to the process, so of several Python threads inside at once the first sets
-    it and the last one out restores it.
-    """
-    global _inside, _limiter
-    with _lock:
-        if _inside == 0:
-            _disown()
-            _limiter = _controller().limit(limits=1)
-            _disown()
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                _disown()
-                _limiter.restore_original_limits()
-                _disown()
+def serial_blas() -> AbstractContextManager[None]:
+    """Context in which BLAS uses one thread, in all Python threads."""
+    return _serial.held(_limit)
 
 
 def with_serial_blas(function: Callable[P, T]) -> Callable[P, T]:

@@ -92,14 +92,17 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             )
         return self._kernels[self.kernel](self, resolve_gamma(gamma, X, sample_weight))
 
-    def _refines(self, X: Rows, kernel: Kernel) -> bool:
-        """Whether to go on to the true kernel: as asked for, or if the forecast allows it."""
-        if self.refine not in (True, False, "auto"):
-            raise ValueError(f"refine must be True, False or 'auto', got {self.refine!r}")
+    def _check_prediction(self) -> None:
         if self.prediction not in ("auto", "leafwise", "exact"):
             raise ValueError(
                 f"prediction must be 'auto', 'leafwise' or 'exact', got {self.prediction!r}"
             )
+
+    def _refines(self, X: Rows, kernel: Kernel) -> bool:
+        """Whether to go on to the true kernel: as asked for, or if the forecast allows it."""
+        if self.refine not in (True, False, "auto"):
+            raise ValueError(f"refine must be True, False or 'auto', got {self.refine!r}")
+        self._check_prediction()
         asked = self.refine != "auto" and bool(self.refine)
         if asked and self.prediction == "leafwise":
             raise ValueError(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+
+from hssvm._threads import SharedSetting
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -51,33 +52,18 @@ class FitTasks:
             self.context.call_on_fit_task_end(estimator=self.estimator)
 
 
-_lock = threading.Lock()
-_inside = 0
-_restore: Callable[[], None] = lambda: None  # noqa: E731
+_shown = SharedSetting()
 
 
-@contextmanager
-def logging_to_stderr(verbose: int) -> Iterator[None]:
+def logging_to_stderr(verbose: int) -> AbstractContextManager[None]:
     """Show the log of hssvm on stderr: its progress for 1, every level of the tree for 2.
 
     Handlers that the program has set up get the same records; no second one is added to those.
     The level belongs to the process: of several fits at once, the last one out restores it.
     """
-    global _inside, _restore
     if not verbose:
-        yield
-        return
-    with _lock:
-        if _inside == 0:
-            _restore = _show_log(logging.DEBUG if verbose > 1 else logging.INFO)
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                _restore()
+        return nullcontext()
+    return _shown.held(lambda: _show_log(logging.DEBUG if verbose > 1 else logging.INFO))
 
 
 def _show_log(level: int) -> Callable[[], None]:

@@ -131,12 +131,9 @@ class Classifier(ClassifierMixin, KernelMachine):
         return classify(self.decision_function(X), self.classes_)
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
+        self._check_prediction()
         if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
             return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
-        if self.prediction not in ("auto", "leafwise"):
-            raise ValueError(
-                f"prediction must be 'auto', 'leafwise' or 'exact', got {self.prediction!r}"
-            )
         if self._leafwise is None:
             raise ValueError("a refined model has no leaves to predict from; fit with refine=False")
         return self._leafwise

@@ -131,6 +131,11 @@ class Kernel(ABC):
         (m, k) array of the dtype of W, which is that of X and Y
         """
 
+    def product(self, X: Rows, Y: Rows, W: Floats) -> Floats:
+        """``k(X, Y) W``, (m, k), without the block in memory: all rows are one group."""
+        one_group = np.zeros(X.shape[0], np.int64)
+        return self.grouped_product(X, one_group, Y, np.array([0, Y.shape[0]], np.int64), W)
+
     @abstractmethod
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`, whose entries the core computes when it needs them."""

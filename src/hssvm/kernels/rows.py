@@ -58,11 +58,7 @@ class KernelRows:
         """``K[rows, columns] @ W``, without the block in memory."""
         if columns.size == 0 or rows.size == 0:
             return np.zeros((rows.size, W.shape[1]), W.dtype)
-        one_group = np.zeros(rows.size, np.int64)
-        ends = np.array([0, columns.size], np.int64)
-        return self.kernel.grouped_product(
-            self.X[rows], one_group, self.X[columns], ends, np.ascontiguousarray(W)
-        )
+        return self.kernel.product(self.X[rows], self.X[columns], np.ascontiguousarray(W))
 
     def seconds_per_pass(self) -> float:
         """Forecast of the time to compute all of K once, from a trial."""

@@ -39,7 +39,7 @@ class LazyProduct:
         """Compute F at the watched rows."""
         F: NDArray[np.float64] = np.zeros(Z.shape, np.float64)
         product = cls(kernel_rows, Z, F, watched, np.zeros_like(Z))
-        product._add(watched, Z)
+        product._add(watched, np.arange(Z.shape[0]), Z)
         return product
 
     def columns(self, some: NDArray[Any]) -> LazyProduct:
@@ -56,16 +56,17 @@ class LazyProduct:
     def move(self, rows: NDArray[np.int64], Z: Floats) -> None:
         """Set Z at `rows` to the given (m, k)."""
         change = Z - self.Z[rows]
-        moved = change.any(axis=1)
         self.Z[rows] = Z
-        self.F[self.watched] += self.kernel_rows.product(self.watched, rows[moved], change[moved])
+        self._add(self.watched, rows, change)
 
     def catch_up(self) -> None:
         """Make F current at all rows."""
-        others = np.setdiff1d(np.arange(self.Z.shape[0]), self.watched, assume_unique=True)
-        self._add(others, self.Z - self.seen)
+        everything = np.arange(self.Z.shape[0])
+        others = np.setdiff1d(everything, self.watched, assume_unique=True)
+        self._add(others, everything, self.Z - self.seen)
         self.seen = self.Z.copy()
 
-    def _add(self, rows: NDArray[np.int64], change: Floats) -> None:
-        moved = np.flatnonzero(change.any(axis=1))
-        self.F[rows] += self.kernel_rows.product(rows, moved, change[moved])
+    def _add(self, rows: NDArray[np.int64], columns: NDArray[np.int64], change: Floats) -> None:
+        """``F[rows] += K[rows, columns] change``."""
+        moved = change.any(axis=1)
+        self.F[rows] += self.kernel_rows.product(rows, columns[moved], change[moved])
