@@ -13,6 +13,7 @@
 
 #include "hss/box.hpp"
 #include "hss/compress.hpp"
+#include "hss/interpolate.hpp"
 #include "hss/kernel.hpp"
 #include "hss/lapack.hpp"
 #include "hss/predict.hpp"
@@ -76,6 +77,7 @@ void load_lapack(char prefix) {
     load(blas, prefix, "trsm", L::trsm);
     load(blas, prefix, "trmm", L::trmm);
     load(lapack, prefix, "potrf", L::potrf);
+    load(lapack, prefix, "pstrf", L::pstrf);
     load(lapack, prefix, "lauum", L::lauum);
     load(lapack, prefix, "geqrf", L::geqrf);
     load(lapack, prefix, "orgqr", L::orgqr);
@@ -348,6 +350,38 @@ nb::tuple compress_level(const KernelMatrix& K, Indices candidates, Indices offs
                           std::move(here));
 }
 
+// -> skeleton_offsets (and ranks), skeleton, basis, coupling
+template <class T>
+nb::tuple interpolate_level(const KernelMatrix& K, Indices candidates, Indices offsets,
+                            std::optional<Indices> left, Indices samples, Indices sample_ends,
+                            Index max_rank, double rtol, double atol) {
+    const Index n_nodes = size(offsets) - 1;
+    check_indices(candidates, K.n);
+    check_offsets(offsets, size(candidates));
+    check_indices(samples, K.n);
+    check_offsets(sample_ends, size(samples));
+    require(max_rank >= 0 && size(sample_ends) == n_nodes + 1 && (!left || size(*left) == n_nodes),
+            "interpolate_level: shapes do not fit");
+    for (Index i = 0; left && i < n_nodes; ++i)
+        require(left->data()[i] >= 0 &&
+                    left->data()[i] <= offsets.data()[i + 1] - offsets.data()[i],
+                "interpolate_level: left children");
+    std::vector<hss::NodeBasis<T>> nodes;
+    {
+        nb::gil_scoped_release release;
+        nodes = hss::interpolate_level<T>(*K.matrix, candidates.data(), offsets.data(), n_nodes,
+                                          left ? left->data() : nullptr, samples.data(),
+                                          sample_ends.data(), {max_rank, rtol, atol});
+    }
+    std::vector<Index> ranks;
+    for (auto& node : nodes) ranks.push_back(node.rank);
+    using Node = hss::NodeBasis<T>;
+    return nb::make_tuple(running_sum(ranks),
+                          concatenate(nodes, [](Node& n) -> auto& { return n.skeleton; }),
+                          concatenate(nodes, [](Node& n) -> auto& { return n.basis; }),
+                          concatenate(nodes, [](Node& n) -> auto& { return n.coupling; }));
+}
+
 // --- prediction ----------------------------------------------------------------------------------
 
 template <class T>
@@ -420,7 +454,7 @@ struct Level {
 
 template <class T>
 void factor_level(const Level& level, const KernelMatrix* K, std::optional<Array<const T>> shift,
-                  Array<const T> basis, Array<const T> coupling,
+                  Array<const T> basis, Array<const T> coupling, bool projection,
                   std::optional<Array<const T>> R_below, Array<T> packed, Array<T> W, Array<T> R) {
     level.require_basis(size(basis));
     level.require_basis(size(W));
@@ -439,7 +473,8 @@ void factor_level(const Level& level, const KernelMatrix* K, std::optional<Array
     const hss::KernelMatrix* matrix = K ? K->matrix.get() : nullptr;
     nb::gil_scoped_release release;
     hss::factor_level<T>(level.shape, matrix, shift ? shift->data() : nullptr, basis.data(),
-                         coupling.data(), R_below ? R_below->data() : nullptr, packed.data(), W.data(), R.data());
+                         coupling.data(), projection, R_below ? R_below->data() : nullptr,
+                         packed.data(), W.data(), R.data());
 }
 
 template <class T>
@@ -454,7 +489,7 @@ void bind_functions(nb::module_& m) {
     m.def("route", &route<T>, "X"_a, "depth"_a, "directions"_a.noconvert(),
           "thresholds"_a.noconvert(), "leaf"_a.noconvert());
     m.def("factor_level", &factor_level<T>, "level"_a, "K"_a.none(),
-          "shift"_a.noconvert().none(), "basis"_a.noconvert(), "coupling"_a.noconvert(), "R_below"_a.noconvert().none(),
+          "shift"_a.noconvert().none(), "basis"_a.noconvert(), "coupling"_a.noconvert(), "projection"_a, "R_below"_a.noconvert().none(),
           "packed"_a.noconvert(), "W"_a.noconvert(), "R"_a.noconvert());
     m.def("solve_up_leaves",
           [](const Level& level, Array<const T> packed, Array<const T> W, Matrix<const T> B,
@@ -516,18 +551,18 @@ void bind_functions(nb::module_& m) {
           "level"_a, "K"_a, "basis"_a.noconvert(), "delta"_a.noconvert(), "B"_a.noconvert(),
           "Y"_a.noconvert());
     m.def("multiply_down_leaves",
-          [](const Level& level, Array<const T> packed, Array<const T> basis, Matrix<T> delta,
-             Matrix<const T> B, Matrix<T> Y) {
+          [](const Level& level, Array<const T> packed, Array<const T> basis, bool projection,
+             Matrix<T> delta, Matrix<const T> B, Matrix<T> Y) {
               level.require_basis(size(basis));
               const Index k = level.require_blocks(Y, delta);
               require(level.shape.leaf() && B.size() == Y.size() &&
                           size(packed) == level.shape.triangle_start.back(),
                       "multiply_down_leaves: shapes do not fit");
               nb::gil_scoped_release release;
-              hss::multiply_down_leaves<T>(level.shape, packed.data(), basis.data(), delta.data(),
-                                           B.data(), Y.data(), k);
+              hss::multiply_down_leaves<T>(level.shape, packed.data(), basis.data(), projection,
+                                           delta.data(), B.data(), Y.data(), k);
           },
-          "level"_a, "packed"_a.noconvert(), "basis"_a.noconvert(), "delta"_a.noconvert(),
+          "level"_a, "packed"_a.noconvert(), "basis"_a.noconvert(), "projection"_a, "delta"_a.noconvert(),
           "B"_a.noconvert(), "Y"_a.noconvert());
     m.def("shifted_clip",
           [](Matrix<const T> V, Array<const T> beta, Array<const double> tau, Matrix<const T> bound,
@@ -641,13 +676,19 @@ NB_MODULE(_core, m) {
 
     nb::class_<Below>(m, "Below");
 
-    // No argument of compress_level tells the precision of its result: two names.
+    // No argument of these tells the precision of its result: two names.
     m.def("compress_level_f32", &compress_level<float>, "K"_a, "candidates"_a.noconvert(),
           "offsets"_a.noconvert(), "samples"_a.noconvert(), "max_rank"_a, "max_size"_a, "rtol"_a,
           "below"_a.none());
     m.def("compress_level_f64", &compress_level<double>, "K"_a, "candidates"_a.noconvert(),
           "offsets"_a.noconvert(), "samples"_a.noconvert(), "max_rank"_a, "max_size"_a, "rtol"_a,
           "below"_a.none());
+    m.def("interpolate_level_f32", &interpolate_level<float>, "K"_a, "candidates"_a.noconvert(),
+          "offsets"_a.noconvert(), "left"_a.noconvert().none(), "samples"_a.noconvert(),
+          "sample_ends"_a.noconvert(), "max_rank"_a, "rtol"_a, "atol"_a);
+    m.def("interpolate_level_f64", &interpolate_level<double>, "K"_a, "candidates"_a.noconvert(),
+          "offsets"_a.noconvert(), "left"_a.noconvert().none(), "samples"_a.noconvert(),
+          "sample_ends"_a.noconvert(), "max_rank"_a, "rtol"_a, "atol"_a);
     bind_functions<float>(m);
     bind_functions<double>(m);
 }

@@ -19,6 +19,7 @@ struct Lapack {
     static inline void (*trsm)(c, c, c, c, i, i, t, t, i, t, i);
     static inline void (*trmm)(c, c, c, c, i, i, t, t, i, t, i);
     static inline void (*potrf)(c, i, t, i, i);
+    static inline void (*pstrf)(c, i, t, i, i, i, t, t, i);
     static inline void (*lauum)(c, i, t, i, i);
     static inline void (*geqrf)(i, i, t, i, t, t, i, i);
     static inline void (*orgqr)(i, i, i, t, i, t, t, i, i);
@@ -77,6 +78,18 @@ bool potrf_lower(View<T> A) {
     char uplo = 'L';
     if (n > 0) Lapack<T>::potrf(&uplo, &n, A.data, &lda, &info);
     return info == 0;
+}
+
+// Lower triangle of P'AP = L L' with the largest diagonal first, until what is left of it is below
+// tol: returns the rank. pivot[j]: which row of A came j-th. Only the first `rank` columns are L.
+template <class T>
+Index pstrf_lower(View<T> A, int* pivot, T tol) {
+    static thread_local Buffer<T> work;
+    int n = static_cast<int>(A.cols), lda = static_cast<int>(A.ld), rank = 0, info = 0;
+    char uplo = 'L';
+    Lapack<T>::pstrf(&uplo, &n, A.data, &lda, pivot, &rank, &tol, work.take(2 * A.cols), &info);
+    for (int j = 0; j < n; ++j) --pivot[j];
+    return rank;
 }
 
 // Lower triangle: L becomes L' L

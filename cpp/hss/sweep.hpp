@@ -89,18 +89,18 @@ View<T> own_rows(const Level& level, Index i, T* coefficients, Index k) {
 // Writes packed Lc, W, and R of this level.
 template <class T>
 void factor_level(const Level& level, const KernelMatrix* K, const T* shift, const T* basis,
-                  const T* coupling, const T* R_below, T* packed, T* W, T* R) {
+                  const T* coupling, bool projection, const T* R_below, T* packed, T* W, T* R) {
     parallel_for(level.n_nodes, [&](Index i) {
         static thread_local Buffer<T> block;
         View<T> A = block.take(level.m(i), level.m(i)), U = level.basis(W, i);
         std::copy_n(level.basis(basis, i).data, U.rows * U.cols, U.data);
         if (level.leaf()) {
-            leaf_block<T>(*K, level.rows + level.offsets[i], U, shift, A);
+            leaf_block<T>(*K, level.rows + level.offsets[i], U, projection, shift, A);
         } else {
             const Index ra = level.child_rank(2 * i), rb = level.child_rank(2 * i + 1);
             const Index* start = level.child_square_start.data() + 2 * i;
             parent_block<T>({R_below + start[0], ra, ra}, {R_below + start[1], rb, rb},
-                            level.coupling(coupling, i), U, A);
+                            level.coupling(coupling, i), projection, U, A);
         }
         factor_node<T>(A, U, {packed + level.triangle_start[i], level.m(i)},
                        {R + level.square_start[i], level.rank(i), level.rank(i)});
@@ -182,15 +182,19 @@ void matmul_down_leaves(const Level& level, const KernelMatrix& K, const T* basi
 }
 
 // Y = A B + U (U' B + delta): the leaves of (K~ + diag(shift)) B, from the factor A = Lc Lc' of
-// K_II - U U' + diag(shift). Reads memory where matmul_down_leaves evaluates kernels.
+// K_II - U U' + diag(shift); without U U' where the basis is not a projection. Reads memory where
+// matmul_down_leaves evaluates kernels.
 template <class T>
-void multiply_down_leaves(const Level& level, const T* packed, const T* basis, T* delta, const T* B,
-                          T* Y, Index k) {
+void multiply_down_leaves(const Level& level, const T* packed, const T* basis, bool projection,
+                          T* delta, const T* B, T* Y, Index k) {
     parallel_for(level.n_nodes, [&](Index i) {
         static thread_local Buffer<T> buffer, inner_buffer;
         View<T> Bt = gather(level, i, B, k, buffer), inner = inner_buffer.take(k, level.rank(i));
         View<T> c = level.coefficients(delta, i, k);
-        project<T>(level.basis(basis, i), Bt, inner);
+        if (projection)
+            project<T>(level.basis(basis, i), Bt, inner);
+        else
+            std::fill_n(inner.data, k * inner.cols, T(0));
         for (Index j = 0; j < k * inner.cols; ++j) inner.data[j] += c.data[j];
         PackedLower<T>(const_cast<T*>(packed) + level.triangle_start[i], level.m(i)).multiply(Bt);
         expand<T>(level.basis(basis, i), inner, Bt);

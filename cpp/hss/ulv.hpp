@@ -116,23 +116,26 @@ void factor_node(View<T> A, View<T> U, PackedLower<T> packed, View<T> R) {
     packed.store(A);
 }
 
-// A = K_II - U U' + diag(shift_I) at a leaf
+// A = K_II - U U' + diag(shift_I) at a leaf; without U U' where the basis is not a projection, as
+// then the difference need not be positive semi-definite.
 template <class T>
-void leaf_block(const KernelMatrix& K, const Index* rows, View<const T> U, const T* shift,
-                View<T> A) {
+void leaf_block(const KernelMatrix& K, const Index* rows, View<const T> U, bool projection,
+                const T* shift, View<T> A) {
     K.block(rows, A.cols, rows, A.cols, A);
-    syrk_lower<T>('N', T(-1), U, A);
+    if (projection) syrk_lower<T>('N', T(-1), U, A);
     for (Index i = 0; i < A.cols; ++i) A(i, i) += shift[rows[i]];
 }
 
 // A = I + R (M - V V') R',  U = R V  with R = blkdiag(Ra, Rb), M = [I C; C' I]; U holds V on entry.
+// Where the basis is not a projection, the leaves have kept U U', and A = I + R [0 C; C' 0] R'.
 template <class T>
-void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, View<T> U, View<T> A) {
+void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, bool projection, View<T> U,
+                  View<T> A) {
     const Index ra = Ra.cols, rb = Rb.cols;
-    auto square = [](View<const T> R, View<T> out) {  // R R', lower triangle
+    auto square = [&](View<const T> R, View<T> out) {  // R R', lower triangle
         for (Index j = 0; j < R.cols; ++j)
-            for (Index i = 0; i <= j; ++i) out(j, i) = R(i, j);
-        lauum_lower(out);
+            for (Index i = 0; i <= j; ++i) out(j, i) = projection ? R(i, j) : T(0);
+        if (projection) lauum_lower(out);
     };
     square(Ra, A.block(0, 0, ra, ra));
     square(Rb, A.block(ra, ra, rb, rb));
@@ -143,7 +146,7 @@ void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, View<T> U
     trmm<T>('R', 'U', 'T', Ra, coupling);
     trmm<T>('L', 'U', 'N', Ra, U.block(0, 0, ra, U.cols));
     trmm<T>('L', 'U', 'N', Rb, U.block(ra, 0, rb, U.cols));
-    syrk_lower<T>('N', T(-1), U, A);
+    if (projection) syrk_lower<T>('N', T(-1), U, A);
     for (Index i = 0; i < A.cols; ++i) A(i, i) += T(1);
 }
 

@@ -3,7 +3,7 @@
 `SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once. Below
 them, each on the ones after it: `model_selection`, `estimators`; `solvers`, `problems` and
 `predict`; `systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points,
-compressed to O(n) numbers and factored once.
+compressed to O(n) numbers and factored once. `plotting` draws what comes out.
 """
 
 from importlib import import_module
@@ -18,7 +18,8 @@ __version__ = version("hssvm")
 __all__ = ["SVC", "SVCCV", "__version__", "svc_path"]
 
 _PARTS = (
-    "estimators", "hss", "kernels", "model_selection", "predict", "problems", "solvers", "systems",
+    "estimators", "hss", "kernels", "model_selection", "plotting", "predict", "problems", "solvers",
+    "systems",
 )  # fmt: skip
 _HOMES = {"SVC": "estimators", "svc_path": "estimators", "SVCCV": "model_selection"}
 

@@ -88,6 +88,7 @@ def factor_level(
     shift: _Floats | None,
     basis: _Floats,
     coupling: _Floats,
+    projection: bool,
     R_below: _Floats | None,
     packed: _Floats,
     W: _Floats,
@@ -108,8 +109,36 @@ def matmul_down(
     level: Level, basis: _Floats, coupling: _Floats, delta: _Floats, coefficients: _Floats
 ) -> None: ...
 def multiply_down_leaves(
-    level: Level, packed: _Floats, basis: _Floats, delta: _Floats, B: _Floats, Y: _Floats
+    level: Level,
+    packed: _Floats,
+    basis: _Floats,
+    projection: bool,
+    delta: _Floats,
+    B: _Floats,
+    Y: _Floats,
 ) -> None: ...
+def interpolate_level_f32(
+    K: KernelMatrix,
+    candidates: _Indices,
+    offsets: _Indices,
+    left: _Indices | None,
+    samples: _Indices,
+    sample_ends: _Indices,
+    max_rank: int,
+    rtol: float,
+    atol: float,
+) -> tuple[_Indices, _Indices, _Floats, _Floats]: ...
+def interpolate_level_f64(
+    K: KernelMatrix,
+    candidates: _Indices,
+    offsets: _Indices,
+    left: _Indices | None,
+    samples: _Indices,
+    sample_ends: _Indices,
+    max_rank: int,
+    rtol: float,
+    atol: float,
+) -> tuple[_Indices, _Indices, _Floats, _Floats]: ...
 def leaf_weights(
     level: Level,
     skeleton_ends: _Indices,

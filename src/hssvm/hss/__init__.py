@@ -33,16 +33,22 @@ is ever divided by.
 
 **Where this leaves the paper** (Cipolla and Gondzio, 2021), which compresses by interpolative
 decomposition against nearest neighbours: that matrix is not positive semi-definite, and has no
-value at new points. The nested Nystroem form has both, and half the storage for being symmetric.
+value at new points. The nested Nystroem form has both. The paper's form is here too, as
+`NeighbourInterpolation`: the same K~ with ``U = X_I`` (rows of K interpolated from those of J, so
+``X_J = I``), ``V = X_p``, ``C = K(J_a, J_b)``. Nothing is then known of ``K_ii - U U'``, so the
+factor leaves that term where it was: ``A = K_ii + shift I`` and ``A = I + R [0 C; C' 0] R'``,
+which are positive definite exactly if K~ + shift I is.
 
-Reading order: `tree` (with `splitters`), `samples`, `compress`, `matrix`, `ulv`, `error`. The
-steps of one node are in C++: split.hpp, skeleton.hpp, compress.hpp and ulv.hpp; sweep.hpp runs
-them over a level.
+Reading order: `tree` (with `splitters`), `samples`, `strategies` (`nystroem`; `interpolation` with
+`neighbours`), `compress`, `matrix`, `ulv`, `error`. The steps of one node are in C++: split.hpp,
+skeleton.hpp, compress.hpp, interpolate.hpp and ulv.hpp; sweep.hpp runs them over a level.
 """
 
 from hssvm.hss.compress import compress
 from hssvm.hss.error import estimate_error, estimate_form_error, estimate_product_error
+from hssvm.hss.interpolation import NeighbourInterpolation
 from hssvm.hss.matrix import HSSMatrix
+from hssvm.hss.nystroem import NestedNystroem
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
 from hssvm.hss.tree import ClusterTree
 from hssvm.hss.ulv import ULVFactor, factor
@@ -50,6 +56,8 @@ from hssvm.hss.ulv import ULVFactor, factor
 __all__ = [
     "ClusterTree",
     "HSSMatrix",
+    "NeighbourInterpolation",
+    "NestedNystroem",
     "Splitter",
     "TwoMeansSplitter",
     "ULVFactor",

@@ -59,11 +59,11 @@ def as_block(B: Any, n: int, dtype: np.dtype[Any]) -> Floats:
 
 
 class HSSMatrix:
-    """The nested Nystroem HSS approximation of a kernel matrix; made by `compress`.
+    """The HSS approximation of a kernel matrix; made by `compress`.
 
-    Symmetric and positive semi-definite. Products take and give vectors in the order of the rows
-    of `X`; the matrix is stored as small blocks per node (see `hssvm.hss`), the diagonal blocks
-    of the leaves not at all: they are computed from `X` when needed.
+    Symmetric, and positive semi-definite if nested Nystroem. Products take and give vectors in the
+    order of the rows of `X`; the matrix is stored as small blocks per node (see `hssvm.hss`), the
+    diagonal blocks of the leaves not at all: they are computed from `X` when needed.
 
     Parameters
     ----------
@@ -73,10 +73,21 @@ class HSSMatrix:
     tree : ClusterTree
     levels : list of Level
         Root first.
+    projection : bool
+        Whether the bases are projections, as those of `NestedNystroem`. If not, the matrix may be
+        indefinite, and has no values at new points.
     """
 
-    def __init__(self, kernel: Kernel, X: Rows, tree: ClusterTree, levels: list[Level]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Rows,
+        tree: ClusterTree,
+        levels: list[Level],
+        projection: bool = True,
+    ) -> None:
         self.kernel = kernel
+        self.projection = projection
         self.X = X
         self.tree = tree
         self.levels = levels
@@ -97,7 +108,7 @@ class HSSMatrix:
         return _core.Level(self.row_ends(level), ranks, self.levels[level + 1].ranks, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return HSSMatrix, (self.kernel, self.X, self.tree, self.levels)
+        return HSSMatrix, (self.kernel, self.X, self.tree, self.levels, self.projection)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -160,6 +171,10 @@ class HSSMatrix:
         -------
         w : array of the shape of B
         """
+        if not self.projection:
+            raise ValueError(
+                "this compression has no values at new points; predict with the true kernel"
+            )
         block = as_block(B, self.tree.n, self.dtype)
         weights = block.copy()
         leaves = self.levels[-1]

@@ -89,7 +89,9 @@ class ULVFactor:
         Y = np.empty_like(block)
         shape, basis = self.matrix.shapes[-1], self.matrix.levels[-1].basis
         with self.matrix.far_field(block) as delta:
-            _core.multiply_down_leaves(shape, self.levels[-1].packed, basis, delta, block, Y)
+            _core.multiply_down_leaves(
+                shape, self.levels[-1].packed, basis, self.matrix.projection, delta, block, Y
+            )
         return Y.reshape(np.shape(B))
 
     def __repr__(self) -> str:
@@ -137,7 +139,16 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
         R_here: Floats = np.empty(int((ranks**2).sum()), dtype)
         K, D = (matrix.kernel_matrix, shifts) if i == depth else (None, None)
         _core.factor_level(
-            matrix.shapes[i], K, D, level.basis, level.coupling, R, packed, W, R_here
+            matrix.shapes[i],
+            K,
+            D,
+            level.basis,
+            level.coupling,
+            matrix.projection,
+            R,
+            packed,
+            W,
+            R_here,
         )
         logger.debug("factor: level %d of %d", i, depth)
         levels.append(FactorLevel(packed, W))

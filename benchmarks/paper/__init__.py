@@ -1,0 +1,1 @@
+"""The experiments of Cipolla and Gondzio (2021), repeated."""

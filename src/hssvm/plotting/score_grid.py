@@ -1,0 +1,173 @@
+"""Scores over a grid of parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hssvm.kernels.base import Floats
+from hssvm.plotting._figure import axes_or_new, font_size, size_in_points, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hssvm.model_selection import SVCCV
+
+
+@dataclass(eq=False)
+class ScoreGridDisplay:
+    """Heat map of a score over the width of the kernel (h or gamma) and C; the best is framed.
+
+    Parameters
+    ----------
+    parameter : "h" or "gamma"
+        What `values` are.
+    values : (n_values,) array
+    Cs : (n_Cs,) array
+    scores : (n_values, n_Cs) array
+        NaN where there is none.
+    score_name : str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    image_ : matplotlib AxesImage
+    frame_ : matplotlib Rectangle
+        Around the best cell.
+    texts_ : list of matplotlib Text
+        The scores in the cells, row by row; empty if there are too many to be read.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from hssvm.plotting import ScoreGridDisplay
+    >>> scores = [[0.81, 0.84, 0.83], [0.90, 0.93, 0.91]]
+    >>> display = ScoreGridDisplay.from_scores(hs=[0.1, 1], Cs=[0.1, 1, 10], scores=scores).plot()
+    >>> print(display.ax_.get_title())
+    best score 0.930
+    h = 1, C = 1
+    """
+
+    parameter: Literal["h", "gamma"]
+    values: Floats
+    Cs: Floats
+    scores: Floats
+    score_name: str = "score"
+
+    def __post_init__(self) -> None:
+        if self.scores.shape != (self.values.size, self.Cs.size):
+            raise ValueError(
+                f"{self.values.size} values of {self.parameter} and {self.Cs.size} of C take "
+                f"scores of shape {(self.values.size, self.Cs.size)}, got {self.scores.shape}"
+            )
+        if not np.isfinite(self.scores).any():
+            raise ValueError("no score is a finite number")
+
+    @classmethod
+    def from_scores(
+        cls, hs: Sequence[float], Cs: Sequence[float], scores: Sequence[Sequence[float]] | Floats
+    ) -> ScoreGridDisplay:
+        """Take scores that were computed elsewhere.
+
+        Parameters
+        ----------
+        hs, Cs : sequences of float
+        scores : (n_hs, n_Cs) array-like
+        """
+        values, Cs_, grid = (np.asarray(a, dtype=np.float64) for a in (hs, Cs, scores))
+        return cls("h", values, Cs_, grid)
+
+    @classmethod
+    def from_estimator(cls, estimator: SVCCV) -> ScoreGridDisplay:
+        """Take the mean scores over the folds.
+
+        Parameters
+        ----------
+        estimator : SVCCV
+            Fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVCCV
+        >>> from hssvm.plotting import ScoreGridDisplay
+        >>> X = np.random.default_rng(0).standard_normal((300, 2))
+        >>> y = np.hypot(*X.T) < 1
+        >>> model = SVCCV(Cs=[0.1, 1, 10], gammas=[0.1, 1], random_state=0).fit(X, y)
+        >>> display = ScoreGridDisplay.from_estimator(model)
+        >>> best = display.best_index
+        >>> bool(display.values[best[0]] == model.gamma_ and display.Cs[best[1]] == model.C_)
+        True
+        """
+        scoring = "accuracy" if estimator.scoring is None else estimator.scoring
+        what = scoring.replace("_", " ") if isinstance(scoring, str) else "score"
+        return cls(
+            "gamma",
+            estimator.gammas_,
+            estimator.Cs_,
+            estimator.scores_.mean(axis=2),
+            f"mean {what} of {estimator.n_splits_} folds",
+        )
+
+    @property
+    def best_index(self) -> tuple[int, int]:
+        """Row and column of the best score, the first of equals."""
+        row, column = np.unravel_index(int(np.nanargmax(self.scores)), self.scores.shape)
+        return int(row), int(column)
+
+    def plot(self, ax: Axes | None = None) -> ScoreGridDisplay:
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Of a new figure if not given.
+
+        Returns
+        -------
+        self
+        """
+        n_values, n_Cs = self.scores.shape
+        inches = 2 + 0.6 * min(n_Cs, 12), 1.8 + 0.5 * min(n_values, 12)
+        self.ax_ = ax = axes_or_new(ax, (max(inches[0], 4.5), max(inches[1], 2.8)))
+        self.figure_ = ax.figure
+        from matplotlib.patches import Rectangle
+
+        self.image_ = ax.imshow(self.scores, cmap="viridis", origin="lower", aspect="auto")
+        row, column = self.best_index
+        self.frame_ = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, clip_on=False)
+        self.frame_.set(edgecolor="black", linewidth=3, zorder=3)
+        ax.add_patch(self.frame_)
+        self.figure_.colorbar(self.image_, ax=ax, label=self.score_name)
+        C_labels = [f"{C:.3g}" for C in self.Cs]
+        value_labels = [_number(value, ".3g") for value in self.values]
+        labels = [_number(score, ".3f") for score in self.scores.flat]
+        ax.set(xlabel="C", ylabel="width h" if self.parameter == "h" else self.parameter)
+        ax.set_title(
+            f"best score {_number(self.scores[row, column], '.3f')}\n"
+            f"{self.parameter} = {value_labels[row]}, C = {C_labels[column]}"
+        )
+
+        ax.set_yticks(range(n_values), value_labels)
+        width, height = size_in_points(ax)
+        C_step = math.ceil(n_Cs * 6.8 * max(map(len, C_labels)) / width)
+        value_step = math.ceil(n_values * 14 / height)
+        ax.set_xticks(range(0, n_Cs, C_step), C_labels[::C_step])
+        ax.set_yticks(range(0, n_values, value_step), value_labels[::value_step])
+        fontsize = font_size(max(labels, key=len), width / n_Cs, height / n_values)
+        self.texts_ = []
+        if fontsize is not None:
+            self.texts_ = [
+                write(ax, (j, i), label, fontsize, self.image_, score)
+                for ((i, j), score), label in zip(np.ndenumerate(self.scores), labels, strict=True)
+            ]
+        return self
+
+
+def _number(value: Any, form: str) -> str:
+    # NaN is the score of a fold with one class only, and the gamma of a kernel without one.
+    return "none" if np.isnan(value) else format(value, form)

@@ -1,0 +1,259 @@
+import subprocess
+import sys
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+import scipy.sparse
+from matplotlib.collections import PolyCollection
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import kernel_matrix
+
+from hssvm import SVCCV
+from hssvm.hss import ClusterTree, compress
+from hssvm.kernels import Gaussian, Linear
+from hssvm.plotting import (
+    KernelMatrixDisplay,
+    RankDisplay,
+    ScoreGridDisplay,
+    SingularValueDisplay,
+)
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def every_display(rng):
+    X = rng.standard_normal((60, 3))
+    H = compress(Gaussian(0.5), X, ClusterTree.build(X, leaf_size=16))
+    return [
+        SingularValueDisplay.from_rows(X, [0.5, 2.0]),
+        ScoreGridDisplay.from_scores([0.1, 1.0], [1.0, 10.0, 100.0], rng.random((2, 3))),
+        RankDisplay.from_matrix(H),
+    ]
+
+
+def test_importing_needs_neither_matplotlib_nor_sklearn():
+    code = "import sys, hssvm.plotting; print({'matplotlib', 'sklearn'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_says_how_to_install_matplotlib(rng, monkeypatch):
+    X = rng.standard_normal((20, 2))
+    displays = [*every_display(rng), KernelMatrixDisplay.from_rows(X, Linear())]
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    for display in displays:
+        with pytest.raises(ImportError, match="pip install matplotlib"):
+            display.plot()
+
+
+def test_draws_where_it_is_told(rng):
+    for display in every_display(rng):
+        figure, axes = plt.subplots(1, 2)
+        assert display.plot(axes[1]) is display
+        assert display.ax_ is axes[1] and display.figure_ is figure
+        assert axes[1].has_data() and not axes[0].has_data()
+        figure.canvas.draw()
+        assert display.plot().figure_ is not figure
+    assert plt.get_fignums() == [1, 2, 3, 4, 5, 6]
+
+
+def test_draws_in_subfigures(rng):
+    figure = plt.figure(layout="constrained")
+    parts = figure.subfigures(1, 3)
+    for part, display in zip(parts, every_display(rng), strict=True):
+        assert display.plot(part.subplots()).figure_ is part
+    figure.canvas.draw()
+
+
+def test_singular_values_are_those_of_the_matrix_by_definition(rng):
+    X, hs = rng.standard_normal((40, 3)), [0.3, 1.0, 5.0]
+    display = SingularValueDisplay.from_rows(X, hs).plot()
+    for h, values, line in zip(hs, display.singular_values, display.lines_, strict=True):
+        squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        K = np.exp(-squares / (2 * h**2))
+        assert_allclose(values, np.linalg.svd(K)[1], rtol=0, atol=1e-12 * 40)
+        assert_array_equal(line.get_xdata(), np.arange(1, 41))
+        assert_array_equal(line.get_ydata(), values / values[0])
+        assert line.get_label() == f"{h:g}"
+    legend = display.ax_.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["0.3", "1", "5"]
+    assert display.ax_.get_yscale() == "log"
+
+
+def test_singular_values_are_computed_in_double_precision(rng):
+    X = rng.standard_normal((30, 2)).astype(np.float32)
+    dense = SingularValueDisplay.from_rows(X, [2.0]).singular_values
+    exact = SingularValueDisplay.from_rows(X.astype(np.float64), [2.0]).singular_values
+    sparse = SingularValueDisplay.from_rows(scipy.sparse.csr_array(X), [2.0]).singular_values
+    assert_array_equal(dense, exact)
+    assert_allclose(sparse, exact, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "from_rows",
+    [
+        lambda X: SingularValueDisplay.from_rows(X, [1.0]),
+        lambda X: KernelMatrixDisplay.from_rows(X, Gaussian(1.0)),
+    ],
+    ids=["singular values", "kernel matrix"],
+)
+def test_refuses_what_it_cannot_show(from_rows):
+    with pytest.raises(ValueError, match=r"5,001 rows.*sample.*choice\(5001"):
+        from_rows(np.zeros((5001, 1)))
+    with pytest.raises(ValueError, match="no rows"):
+        from_rows(np.zeros((0, 1)))
+    with pytest.raises(ValueError, match="row 1"):
+        from_rows(np.array([[0.0], [np.nan]]))
+
+
+@pytest.mark.parametrize("hs", [[], [0.0], [1.0, -1.0], [np.nan]])
+def test_widths_must_be_positive(hs):
+    with pytest.raises(ValueError, match="hs must"):
+        SingularValueDisplay.from_rows(np.zeros((3, 1)), hs)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Linear()], ids=["Gaussian", "Linear"])
+def test_kernel_matrix_in_both_orders(kernel, rng):
+    X = rng.standard_normal((70, 3))
+    display = KernelMatrixDisplay.from_rows(X, kernel, leaf_size=10).plot()
+    K, perm = kernel_matrix(kernel, X), ClusterTree.build(X, 10).perm
+    assert_array_equal(np.sort(display.perm), np.arange(70))
+    left, right = display.images_
+    assert_allclose(left.get_array(), K, atol=1e-12)
+    assert_allclose(right.get_array(), K[perm][:, perm], atol=1e-12)
+    assert left.get_clim() == right.get_clim()
+    assert_allclose(left.get_clim(), (min(0, K.min()), K.max()), atol=1e-12)
+    assert left.get_cmap() == right.get_cmap()
+    assert [ax.get_title() for ax in display.ax_] == ["rows as given", "rows in tree order"]
+
+
+def test_kernel_matrix_takes_two_axes(rng):
+    figure, axes = plt.subplots(2)
+    display = KernelMatrixDisplay.from_rows(rng.standard_normal((9, 1)), Linear()).plot(axes)
+    assert display.figure_ is figure and display.ax_ == list(axes)
+    assert [len(ax.images) for ax in axes] == [1, 1]
+
+
+def test_score_grid_frames_the_best(rng):
+    hs, Cs, scores = [0.1, 1.0, 10.0], [0.01, 1.0], rng.random((3, 2))
+    display = ScoreGridDisplay.from_scores(hs, Cs, scores).plot()
+    row, column = display.best_index
+    assert scores[row, column] == scores.max()
+    assert display.frame_.get_center() == pytest.approx((column, row))
+    assert (display.frame_.get_width(), display.frame_.get_height()) == (1, 1)
+    title = f"best score {scores.max():.3f}\nh = {hs[row]:g}, C = {Cs[column]:g}"
+    assert display.ax_.get_title() == title
+    assert_array_equal(display.image_.get_array(), scores)
+    assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["0.01", "1"]
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["0.1", "1", "10"]
+    assert len(display.texts_) == 6
+    for text in display.texts_:
+        j, i = text.get_position()
+        assert text.get_text() == f"{scores[i, j]:.3f}"
+
+
+def test_score_grid_leaves_out_what_would_not_fit(rng):
+    scores = rng.random((30, 50))
+    display = ScoreGridDisplay.from_scores(np.logspace(-2, 2, 30), np.logspace(-3, 3, 50), scores)
+    display.plot()
+    assert display.texts_ == []
+    display.figure_.canvas.draw()
+    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
+        assert len(boxes) >= 3
+        assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+def test_score_grid_without_some_scores():
+    scores = [[np.nan, 0.5], [0.7, 0.6]]
+    display = ScoreGridDisplay.from_scores([1, 2], [3, 4], scores).plot()
+    assert display.best_index == (1, 0)
+    assert display.texts_[0].get_text() == "none"
+    assert display.texts_[0].get_color() == "black"
+    with pytest.raises(ValueError, match="finite"):
+        ScoreGridDisplay.from_scores([1], [2], [[np.nan]])
+    with pytest.raises(ValueError, match=r"shape \(2, 1\), got \(1, 2\)"):
+        ScoreGridDisplay.from_scores([1, 2], [3], [[0.1, 0.2]])
+
+
+def test_score_grid_of_a_cross_validation(rng):
+    X = rng.standard_normal((120, 2))
+    y = np.hypot(*X.T) < 1
+    model = SVCCV([0.1, 1, 10], gammas=[0.1, 1], cv=3).fit(X, y)
+    display = ScoreGridDisplay.from_estimator(model).plot()
+    assert_array_equal(display.scores, model.scores_.mean(axis=2))
+    row, column = display.best_index
+    assert (display.values[row], display.Cs[column]) == (model.gamma_, model.C_)
+    assert display.ax_.get_ylabel() == "gamma"
+    assert display.score_name == "mean accuracy of 3 folds"
+
+    model = SVCCV([1, 10], kernel=Linear(), cv=3, scoring="roc_auc").fit(X, y)
+    display = ScoreGridDisplay.from_estimator(model).plot()
+    assert display.score_name == "mean roc auc of 3 folds"
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["none"]
+
+
+def drawn_rectangles(collection):
+    """(first row, end, first column, end) of every polygon."""
+    boxes = [path.get_extents() for path in collection.get_paths()]
+    return [tuple(int(v) for v in (b.y0, b.y1, b.x0, b.x1)) for b in boxes]
+
+
+def test_every_block_is_drawn_once_and_carries_its_rank(rng):
+    n = int(rng.integers(200, 400))
+    X = rng.standard_normal((n, 2))
+    H = compress(Gaussian(0.3), X, ClusterTree.build(X, leaf_size=30), rtol=1e-10, max_rank=15)
+    display = RankDisplay.from_matrix(H).plot()
+
+    cover = np.zeros((n, n), dtype=int)
+    expected = {}
+    for level in range(1, H.tree.depth + 1):
+        ends = H.tree.offsets(level).tolist()
+        for a in range(0, 2**level, 2):
+            rank = min(H.ranks[level][a], H.ranks[level][a + 1])
+            first, second = (ends[a], ends[a + 1]), (ends[a + 1], ends[a + 2])
+            expected[first + second] = expected[second + first] = rank
+    drawn = drawn_rectangles(display.blocks_)
+    assert len(drawn) == len(expected)
+    assert dict(zip(drawn, display.blocks_.get_array(), strict=True)) == expected
+    for top, bottom, left, right in drawn + drawn_rectangles(display.leaves_):
+        cover[top:bottom, left:right] += 1
+    assert_array_equal(cover, 1)
+
+    dense = H.to_dense()[np.ix_(H.tree.perm, H.tree.perm)]
+    for (top, bottom, left, right), rank in zip(display.blocks, display.ranks, strict=True):
+        assert np.linalg.matrix_rank(dense[top:bottom, left:right], tol=1e-9) <= rank
+    assert len(display.texts_) >= 6
+    for text in display.texts_:
+        x, y = text.get_position()
+        (inside,) = [b for b in drawn if b[0] < y < b[1] and b[2] < x < b[3]]
+        assert text.get_text() == str(expected[inside])
+
+
+def test_labels_fit_in_their_blocks(rng):
+    X = rng.standard_normal((600, 2))
+    H = compress(Gaussian(1.0), X, ClusterTree.build(X, leaf_size=20), rtol=0, max_rank=20)
+    for inches in (2.5, 5):
+        figure, ax = plt.subplots(figsize=(inches, inches), layout="constrained")
+        display = RankDisplay.from_matrix(H).plot(ax)
+        figure.canvas.draw()
+        assert 2 <= len(display.texts_) < len(display.blocks)
+        sides = display.blocks[:, 1] - display.blocks[:, 0]
+        for text, side in zip(display.texts_, sides, strict=False):
+            assert text.get_window_extent().width < side * ax.get_window_extent().width / 600
+
+
+def test_a_matrix_of_one_leaf(rng):
+    display = RankDisplay.from_matrix(compress(Gaussian(1.0), rng.standard_normal((50, 2)))).plot()
+    assert display.blocks.shape == (0, 4) and display.ranks.shape == (0,)
+    assert drawn_rectangles(display.leaves_) == [(0, 50, 0, 50)]
+    assert isinstance(display.blocks_, PolyCollection) and display.texts_ == []
+    display.figure_.canvas.draw()
