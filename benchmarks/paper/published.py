@@ -14,8 +14,8 @@ ADMM_ITERATIONS = 10
 
 # Strumpack parameters of tables 4 and 5; all others are its defaults.
 TOLERANCES = {
-    "loose": {"rtol": 1, "atol": 0.1, "max_rank": 200, "neighbors": 64},
-    "tight": {"rtol": 0.5, "atol": 0.05, "max_rank": 2000, "neighbors": 512},
+    "loose": {"rtol": 1, "atol": 0.1, "max_rank": 200, "n_neighbours": 64},
+    "tight": {"rtol": 0.5, "atol": 0.05, "max_rank": 2000, "n_neighbours": 512},
 }
 
 # Not in the paper: the default of STRUMPACK, from its source (HSSOptions.hpp).
@@ -128,3 +128,12 @@ HSS = {
         "susy": HSSResult(14495.9, 159.972, 18264.2, 15.889, 1, (0.1, 1, 10), 72.047),
     },
 }
+
+
+def best_pair(name):
+    """The h that the paper gives to LIBSVM and RACQP, and the smallest and largest such C.
+
+    It takes the best of table 5. Where several C are best it does not say which it took.
+    """
+    best = HSS["tight"][name]
+    return best.h, tuple(sorted({best.C[0], best.C[-1]}))

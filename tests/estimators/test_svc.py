@@ -19,7 +19,8 @@ from sklearn.svm import SVC as ExactSVC
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hssvm import SVC, SVCCV
+from hssvm import SVC, SVCCV, svc_path
+from hssvm.hss import NeighbourInterpolation
 from hssvm.kernels import Gaussian
 
 
@@ -303,3 +304,38 @@ def test_repeatable(rng):
     seed = int(rng.integers(1000))
     a, b = (SVC(random_state=seed).fit(X, y) for _ in range(2))
     assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+def test_the_papers_compression(rng):
+    X, y = data(rng, 3000)
+    strategy = NeighbourInterpolation(rtol=1e-4, atol=1e-6, max_rank=400, n_neighbours=100)
+    parameters = {"C": 1.0, "gamma": 0.05, "refine": False, "random_state": 0}
+    model = SVC(**parameters, compression=strategy).fit(X, y)
+    assert model.fit_report_.kernel_error < 1e-2
+    exact = ExactSVC(C=1.0, gamma=0.05).fit(X, y)
+    assert np.mean(model.predict(X) == exact.predict(X)) > 0.98
+    values = Gaussian(0.05).block(X, model.support_vectors_) @ model.dual_coef_[0]
+    assert_allclose(model.decision_function(X), values + model.intercept_, atol=1e-9)
+    with pytest.raises(ValueError, match="no projection"):
+        model.set_params(prediction="leafwise").predict(X)
+    model.set_params(prediction="auto")
+    assert_allclose(clone(model).fit(X, y).dual_coef_, model.dual_coef_)
+    path = svc_path(X, y, [1.0], **{k: v for k, v in parameters.items() if k != "C"},
+                    compression=strategy)  # fmt: skip
+    assert_allclose(path.decision_function(X)[:, 0], model.decision_function(X), atol=1e-9)
+
+
+def test_the_papers_algorithm_ends_where_its_matrix_is_indefinite(rng):
+    X, y = data(rng, 3000)
+    rough = NeighbourInterpolation(rtol=1, atol=0.1, max_rank=2, n_neighbours=2)
+    model = SVC(gamma=0.02, refine=False, compression=rough, beta=1e-3, tol=None, max_iter=10)
+    with pytest.raises(RuntimeError, match="raise shift"):
+        model.fit(X, y)
+    model.set_params(beta="paper").fit(X, y)
+    assert model.fit_report_.status == ["FIXED"]
+
+
+def test_a_compression_is_a_strategy(rng):
+    X, y = data(rng, 100)
+    with pytest.raises(TypeError, match="NeighbourInterpolation"):
+        SVC(compression="ann").fit(X, y)

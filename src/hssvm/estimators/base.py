@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.report import FitReport
-from hssvm.hss import ClusterTree, HSSMatrix, compress
+from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.kernels import (
     CallableKernel,
     Gaussian,
@@ -65,7 +65,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators: translates parameters and runs the stages of a fit.
 
     Subclasses have the parameters kernel, gamma, degree, coef0, tol, max_iter, beta, refine,
-    max_time, cache_size, prediction, leaf_size, max_rank, rtol, surplus and random_state.
+    max_time, cache_size, prediction, leaf_size, max_rank, rtol, surplus, compression and
+    random_state.
     """
 
     _kernels: ClassVar[dict[str, Callable[[Any, float], Kernel]]] = {
@@ -103,6 +104,11 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if self.refine not in (True, False, "auto"):
             raise ValueError(f"refine must be True, False or 'auto', got {self.refine!r}")
         self._check_prediction()
+        if not (self.compression is None or isinstance(self.compression, Strategy)):
+            raise TypeError(
+                "compression must be None or a strategy of hssvm.hss such as "
+                f"NeighbourInterpolation(), got {self.compression!r}"
+            )
         asked = self.refine != "auto" and bool(self.refine)
         if asked and self.prediction == "leafwise":
             raise ValueError(
@@ -145,16 +151,11 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         max_rank = self.max_rank
         if max_rank is None:
             max_rank = START_RANK if as_start and X.shape[0] < MANY_ROWS else RANK
+        strategy = self.compression
+        if strategy is None:
+            strategy = NestedNystroem(rtol=self.rtol, max_rank=max_rank, surplus=self.surplus)
         with report.stage("compress"):
-            return compress(
-                kernel,
-                X,
-                tree,
-                rtol=self.rtol,
-                max_rank=max_rank,
-                surplus=self.surplus,
-                random_state=seed,
-            )
+            return compress(kernel, X, tree, strategy, random_state=seed)
 
     def _factor(self, matrix: HSSMatrix, problem: Problem, report: FitReport) -> HSSSystem:
         if self.beta is None:

@@ -108,7 +108,7 @@ def svc_path(
         solution = model._solve(problem, system, report, FitTasks(model), refine=refine)
         with report.stage("finish"):
             predictor: LeafwisePredictor | ExpansionPredictor
-            if refine:
+            if refine or not matrix.projection:
                 support = np.flatnonzero(solution.Z.any(axis=1))
                 predictor = ExpansionPredictor(kernel, matrix.X[support], solution.Z[support])
             else:

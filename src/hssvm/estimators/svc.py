@@ -16,7 +16,7 @@ from hssvm.estimators.base import REPORT_ROWS, KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.report import FitReport
-from hssvm.hss import HSSMatrix
+from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.kernels.rows import KernelRows
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
@@ -94,7 +94,8 @@ class Classifier(ClassifierMixin, KernelMachine):
             self.n_iter_ = report.n_iter + report.n_rounds
             self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
             self.kernel_ = matrix.kernel
-            self._leafwise = None if refine else LeafwisePredictor(matrix, solution.Z)
+            leafwise = matrix.projection and not refine
+            self._leafwise = LeafwisePredictor(matrix, solution.Z) if leafwise else None
             report.estimate(system, solution, REPORT_ROWS, seed)
         self.fit_report_ = report
 
@@ -135,7 +136,10 @@ class Classifier(ClassifierMixin, KernelMachine):
         if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
             return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
         if self._leafwise is None:
-            raise ValueError("a refined model has no leaves to predict from; fit with refine=False")
+            raise ValueError(
+                "a refined model has no leaves to predict from, nor has one whose compression is "
+                "no projection; fit with refine=False and compression=None"
+            )
         return self._leafwise
 
     def certify(
@@ -253,6 +257,9 @@ class SVC(Classifier):
         Error at which a rank stays below `max_rank`.
     surplus : float, default=0.125
         Share of extra points that a node considers; 0.5 helps in high dimension.
+    compression : Strategy of `hssvm.hss`, default=None
+        Another compression than `NestedNystroem` with the three parameters above.
+        `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
     random_state : int, RandomState or None, default=None
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
@@ -311,6 +318,7 @@ class SVC(Classifier):
         max_rank: int | None = None,
         rtol: float = 1e-3,
         surplus: float = 0.125,
+        compression: Strategy | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -331,6 +339,7 @@ class SVC(Classifier):
         self.max_rank = max_rank
         self.rtol = rtol
         self.surplus = surplus
+        self.compression = compression
         self.random_state = random_state
         self.verbose = verbose
 

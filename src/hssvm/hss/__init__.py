@@ -50,6 +50,7 @@ from hssvm.hss.interpolation import NeighbourInterpolation
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.nystroem import NestedNystroem
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
+from hssvm.hss.strategies import Strategy
 from hssvm.hss.tree import ClusterTree
 from hssvm.hss.ulv import ULVFactor, factor
 
@@ -59,6 +60,7 @@ __all__ = [
     "NeighbourInterpolation",
     "NestedNystroem",
     "Splitter",
+    "Strategy",
     "TwoMeansSplitter",
     "ULVFactor",
     "compress",

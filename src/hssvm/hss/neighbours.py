@@ -12,6 +12,9 @@ from hssvm.kernels.base import Rows
 LOW_DIMENSION = 20
 """Up to so many features exact search trees are faster than comparing all pairs."""
 
+DENSE_SIZE = 2**28
+"""Up to so many entries sparse rows are compared as dense ones, six times as fast on a8a."""
+
 
 def nearest_neighbours(X: Rows, k: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The k nearest other rows of every row, and their distances, (n, k) each.
@@ -29,6 +32,8 @@ def nearest_neighbours(X: Rows, k: int, seed: int) -> tuple[NDArray[np.int64], N
         else:
             index, distance = NNDescent(X, n_neighbors=k + 1, random_state=seed).neighbor_graph
             return index[:, 1:].astype(np.int64), distance[:, 1:].astype(np.float32)
+    if scipy.sparse.issparse(X) and X.shape[0] * X.shape[1] <= DENSE_SIZE:
+        X = X.toarray()
     algorithm = "brute" if scipy.sparse.issparse(X) or X.shape[1] > LOW_DIMENSION else "kd_tree"
     search = NearestNeighbors(n_neighbors=k, algorithm=algorithm, n_jobs=-1).fit(X)
     distance, index = search.kneighbors()

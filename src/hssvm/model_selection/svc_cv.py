@@ -16,7 +16,7 @@ from hssvm.estimators.base import resolve_gamma
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.svc import Classifier
-from hssvm.hss import HSSMatrix
+from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.model_selection.folds import Folds
 from hssvm.problems import SVCProblem
@@ -54,7 +54,7 @@ class SVCCV(Classifier):
         Bytes for the columns that are solved at once; more columns are solved in blocks, of at
         least the folds and classes of one C.
     kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, max_time, cache_size, \
-prediction, leaf_size, max_rank, rtol, surplus, random_state, verbose
+prediction, leaf_size, max_rank, rtol, surplus, compression, random_state, verbose
         As in `SVC`. The folds use the compressed kernel; refined is the model for the best
         parameters.
 
@@ -111,6 +111,7 @@ fit_report_, n_features_in_
         max_rank: int | None = None,
         rtol: float = 1e-3,
         surplus: float = 0.125,
+        compression: Strategy | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -134,6 +135,7 @@ fit_report_, n_features_in_
         self.max_rank = max_rank
         self.rtol = rtol
         self.surplus = surplus
+        self.compression = compression
         self.random_state = random_state
         self.verbose = verbose
 

@@ -1,0 +1,87 @@
+"""The experiments of Cipolla and Gondzio (2021), with their figures and ours beside.
+
+python -m benchmarks.paper [NAME ...] [--limit 300] [--output docs/paper] [--resume | --render]
+
+Runs, on every set of the paper that is in the folder HSSVM_DATA, with its h and C: its own method
+(HSS-ANN and ten iterations of ADMM, both tolerances) and hssvm's without refinement on the whole
+grid; hssvm's with refinement, LIBSVM and a multi-block ADMM at the best h and C that the paper
+found. Then what every change since the paper is worth, and the pictures.
+
+The results go to results.json in the output folder, run by run; --resume goes on with such a file,
+--render only draws its tables and pictures again. Tables are written into the page
+docs/from_the_paper.md. Threads: set OMP_NUM_THREADS.
+"""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.libsvm_files import find
+from benchmarks.paper import changes, figures, methods, published, tables
+from benchmarks.paper.limit import limited
+from benchmarks.paper.results import Results, key_of
+from benchmarks.timing import timed
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def present(names):
+    """Those of the sets that are in the data folder."""
+    found = []
+    for name in names:
+        try:
+            find(name)
+        except FileNotFoundError as missing:
+            print(f"{name}: left out. {missing}", flush=True)
+        else:
+            found.append(name)
+    return found
+
+
+def plan(names, limit):
+    """(key, function, arguments) of every run, cheap sets first."""
+    runs = []
+    for name in names:
+        for h in published.H_GRID:
+            for setting, tolerances in published.TOLERANCES.items():
+                arguments = (name, h, published.C_GRID, tolerances)
+                runs.append(((name, setting, h), methods.interpolation, arguments))
+            runs.append(((name, "compressed", h), methods.compressed, (name, h, published.C_GRID)))
+        h, Cs = published.best_pair(name)
+        for C in Cs:
+            runs.append(((name, "refined", h, C), methods.refined, (name, h, C)))
+            runs.append(((name, "blocks", h, C), methods.blocks, (name, h, C, limit / 2)))
+            runs.append(((name, "libsvm", h, C), methods.libsvm, (name, h, C)))
+    for change, function in changes.CHANGES.items():
+        for name in changes.SETS:
+            if name in names:
+                runs.append((("changes", change, name), function, (name,)))
+    return runs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=list(published.DATA_SETS))
+    parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
+    parser.add_argument("--output", type=Path, default=DOCS / "paper")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--render", action="store_true")
+    arguments = parser.parse_args()
+    file = arguments.output / "results.json"
+    results = Results.read(file) if arguments.resume or arguments.render else Results(file)
+    if not arguments.render:
+        run_all(results, plan(present(arguments.names), arguments.limit), arguments.limit)
+    figures.draw_all(results, arguments.output)
+    tables.fill(DOCS / "from_the_paper.md", results)
+
+
+def run_all(results, runs, limit):
+    for i, (key, function, arguments) in enumerate(runs, 1):
+        if key_of(*key) in results.runs:
+            continue
+        found, wall = timed(lambda: limited(limit, function, *arguments))
+        results.add(key_of(*key), {**found, "wall": wall})
+        print(f"{results.minutes:5.1f} min  {i}/{len(runs)}  {key_of(*key)}: {found}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

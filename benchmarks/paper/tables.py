@@ -1,0 +1,198 @@
+"""Tables in Markdown from the results, and the pages they are filled into."""
+
+import re
+
+from benchmarks.paper import published
+from benchmarks.paper.changes import SETS
+
+ABSENT = "-"
+
+
+def fill(page, results):
+    """Renew everything between ``<!-- begin NAME -->`` and ``<!-- end -->`` in a page."""
+
+    def renew(match):
+        return f"{match[1]}\n{TABLES[match[2]](results)}\n{match[3]}"
+
+    pattern = r"(<!-- begin ([\w ]+) -->)\n.*?(<!-- end -->)"
+    page.write_text(re.sub(pattern, renew, page.read_text(), flags=re.DOTALL))
+
+
+def table(head, rows, left=1):
+    """The first columns to the left, the others to the right."""
+    rule = ["---"] * left + ["--:"] * (len(head) - left)
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *rows])
+
+
+def number(value, digits=3):
+    """So many significant digits, never an exponent; "-" for None."""
+    if value is None:
+        return ABSENT
+    if value == 0:
+        return "0"
+    text = f"{float(f'{value:.{digits}g}'):,.10f}".rstrip("0").rstrip(".")
+    return text
+
+
+def percent(value):
+    return ABSENT if value is None else f"{value:.2f}"
+
+
+def setup(results):
+    machine = results.machine
+    stopped = sum("stopped" in run for run in results.runs.values())
+    return (
+        f"{machine['processor']}, {machine['threads']} threads on {machine['cores']} cores; "
+        f"Python {machine['python']}, NumPy {machine['numpy']}, SciPy {machine['scipy']}, "
+        f"scikit-learn {machine['scikit-learn']}. All {len(results.runs)} runs took "
+        f"{results.minutes:.0f} minutes; {stopped} of them were stopped at the limit."
+    )
+
+
+def hss_table(setting):
+    """Table 4 or 5: the paper's method here and as published, and hssvm on the same grid."""
+
+    def render(results):
+        rows = []
+        for name in published.DATA_SETS:
+            theirs = published.HSS[setting][name]
+            figures = {
+                "published": [
+                    *(theirs.compress, theirs.factor, theirs.memory, theirs.admm),
+                    *(theirs.h, theirs.C, theirs.accuracy),
+                ],
+                "HSS-ANN here": best_run(results, name, setting),
+                "hssvm, compressed": best_run(results, name, "compressed"),
+            }
+            for label, found in figures.items():
+                if found is not None:
+                    *costs, h, Cs, accuracy = found
+                    rows.append([
+                        name if label == "published" else "",
+                        label,
+                        *(number(cost) for cost in costs),
+                        f"{h:g}",
+                        ", ".join(f"{C:g}" for C in Cs),
+                        percent(accuracy),
+                    ])  # fmt: skip
+        head = ["", "", "compress, s", "factor, s", "MB", "ADMM, s", "h", "C", "accuracy, %"]
+        return table(head, rows, left=2)
+
+    return render
+
+
+def best_run(results, name, method):
+    """Costs at the best h, that h, the best C and their accuracy."""
+    best = results.best(name, method)
+    if best is None:
+        return None
+    run = results.of(name, method, best[0])
+    return [run["compress"], run["factor"], run["memory"], run["solve"], *best]
+
+
+def pair_table(render_row):
+    """A table of the sets, at every pair (h, C) of `published.best_pair`."""
+
+    def render(results):
+        head, _ = render_row(results, next(iter(published.DATA_SETS)), 1, 1)
+        rows = []
+        for name in published.DATA_SETS:
+            h, Cs = published.best_pair(name)
+            for C in Cs:
+                _, cells = render_row(results, name, h, C)
+                if any(cell != ABSENT for cell in cells[:2]):
+                    rows.append([name, f"{h:g}", f"{C:g}", *cells])
+        return table(["", "h", "C", *head], rows)
+
+    return render
+
+
+@pair_table
+def libsvm(results, name, h, C):
+    theirs = published.LIBSVM[name]
+    rival, ours = (results.of(name, method, h, C) for method in ("libsvm", "refined"))
+    head = ["LIBSVM, s", "%", "hssvm refined, s", "%", "times", "published, s", "%"]
+    ratio = rival["seconds"] / ours["seconds"] if "seconds" in rival and "seconds" in ours else None
+    return head, [*seconds_and_accuracy(rival), *seconds_and_accuracy(ours),
+                  number(ratio, 2), *published_cells(theirs)]  # fmt: skip
+
+
+@pair_table
+def racqp(results, name, h, C):
+    theirs = published.RACQP[name]
+    run = results.of(name, "blocks", h, C)
+    head = ["multi-block ADMM, s", "%", "sweeps", "published RACQP, s", "%"]
+    return head, [*seconds_and_accuracy(run), number(run.get("sweeps")), *published_cells(theirs)]
+
+
+def seconds_and_accuracy(run):
+    if "stopped" in run:
+        return [f"stopped after {run['stopped']:g}", ABSENT]
+    if "error" in run:
+        return [run["error"], ABSENT]
+    return [number(run.get("seconds")), percent(run.get("accuracy"))]
+
+
+def published_cells(result):
+    if result is None:
+        return ["stopped after 36,000", ABSENT]
+    return [number(result.runtime), percent(result.accuracy)]
+
+
+def changes_table(change, lines):
+    """A table with a column for every set and one line per (label, figure of a run)."""
+
+    def render(results):
+        names = [name for name in SETS if results.of("changes", change, name)]
+        runs = [results.of("changes", change, name) for name in names]
+        head = ["", *(f"{name}, h = {SETS[name]:g}" for name in names)]
+        return table(head, [[label, *(show(run) for run in runs)] for label, show in lines.items()])
+
+    return render
+
+
+TABLES = {
+    "setup": setup,
+    "loose": hss_table("loose"),
+    "tight": hss_table("tight"),
+    "libsvm": libsvm,
+    "racqp": racqp,
+    "definiteness": changes_table("definiteness", {
+        "HSS-ANN, loose": lambda run: number(run["loose"]),
+        "HSS-ANN, tight": lambda run: number(run["tight"]),
+        "nested Nystroem": lambda run: number(run["nested"]),
+    }),
+    "one kernel": changes_table("one kernel", {
+        "accuracy with k~, %": lambda run: percent(run["leafwise"]["accuracy"]),
+        "accuracy with k, %": lambda run: percent(run["exact"]["accuracy"]),
+        "seconds with k~": lambda run: number(run["leafwise"]["seconds"], 2),
+        "seconds with k": lambda run: number(run["exact"]["seconds"], 2),
+    }),
+    "growing ranks": changes_table("growing ranks", {
+        f"{label}: {figure}": lambda run, key=key, figure=figure: number(run[key][figure])
+        for key, label in {
+            "growing": "72 at the leaves, growing",
+            "constant": "72 everywhere",
+            "constant, more": "100 everywhere",
+        }.items()
+        for figure in ("error", "memory")
+    }),
+    "skeletons": changes_table("skeletons", {
+        f"{label}: {figure}": lambda run, key=key, figure=figure: number(run[key][figure])
+        for key, label in {
+            "interpolation": "HSS-ANN",
+            "nested": "nested Nystroem",
+        }.items()
+        for figure in ("error", "seconds")
+    }),
+    "convergence": changes_table("convergence", {
+        f"{label}: {name}": lambda run, key=key, figure=figure: number(run[key][figure])
+        for key, label in {"paper": "10 iterations, beta = 100", "ours": "to a gap of 1e-3"}.items()
+        for figure, name in {
+            "gap": "relative gap",
+            "iterations": "iterations",
+            "seconds": "seconds",
+            "accuracy": "accuracy, %",
+        }.items()
+    }),
+}  # fmt: skip
