@@ -564,21 +564,21 @@ void bind_functions(nb::module_& m) {
           },
           "level"_a, "packed"_a.noconvert(), "basis"_a.noconvert(), "projection"_a, "delta"_a.noconvert(),
           "B"_a.noconvert(), "Y"_a.noconvert());
-    m.def("shifted_clip",
+    m.def("shifted_prox",
           [](Matrix<const T> V, Array<const T> beta, Array<const double> tau, Matrix<const T> bound,
-             Matrix<T> Z, Matrix<double> sums) {
+             bool symmetric, Array<const double> kink, Matrix<T> Z, Matrix<double> sums) {
               const Index n = static_cast<Index>(V.shape(0)), k = static_cast<Index>(V.shape(1));
-              require(size(beta) == n && size(tau) == k && bound.shape(0) == V.shape(0) &&
+              require(size(beta) == n && size(tau) == k && size(kink) == k && bound.shape(0) == V.shape(0) &&
                           bound.shape(1) == V.shape(1) && Z.shape(0) == V.shape(0) &&
                           Z.shape(1) == V.shape(1) && sums.shape(0) == 3 &&
                           sums.shape(1) == V.shape(1) && k > 0,
-                      "shifted_clip: shapes do not fit");
+                      "shifted_prox: shapes do not fit");
               nb::gil_scoped_release release;
-              hss::shifted_clip<T>(V.data(), beta.data(), tau.data(), bound.data(), n, k, Z.data(),
-                                   sums.data());
+              hss::shifted_prox<T>(V.data(), beta.data(), tau.data(), bound.data(), symmetric,
+                                   kink.data(), n, k, Z.data(), sums.data());
           },
           "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "bound"_a.noconvert(),
-          "Z"_a.noconvert(), "sums"_a.noconvert());
+          "symmetric"_a, "kink"_a.noconvert(), "Z"_a.noconvert(), "sums"_a.noconvert());
     m.def("set_symmetric",
           [](Matrix<const T> block, Indices at, Matrix<T> K) {
               const Index m = static_cast<Index>(block.shape(0)), q = static_cast<Index>(block.shape(1));
@@ -593,24 +593,24 @@ void bind_functions(nb::module_& m) {
           "block"_a.noconvert(), "at"_a.noconvert(), "K"_a.noconvert());
     m.def("smo",
           [](Matrix<const T> K, Indices ends, Indices members, Array<const T> lower,
-             Array<const T> upper, Array<T> z, Array<T> g, Array<const double> tol, Index max_steps,
-             Array<Index> steps) {
+             Array<const T> upper, Array<const double> kink, Array<T> z, Array<T> g,
+             Array<const double> tol, Index max_steps, Array<Index> steps) {
               check_offsets(ends, size(members));
               check_indices(members, static_cast<Index>(K.shape(0)));
               const Index n_problems = size(ends) - 1;
               require(K.shape(0) == K.shape(1) && size(lower) == size(members) &&
                           size(upper) == size(members) && size(z) == size(members) &&
-                          size(g) == size(members) && size(tol) == n_problems &&
+                          size(g) == size(members) && size(kink) == n_problems && size(tol) == n_problems &&
                           size(steps) == n_problems,
                       "smo: shapes do not fit");
               nb::gil_scoped_release release;
               hss::smo<T>(K.data(), static_cast<Index>(K.shape(1)), n_problems, ends.data(),
-                          members.data(), lower.data(), upper.data(), z.data(), g.data(), tol.data(),
-                          max_steps, steps.data());
+                          members.data(), lower.data(), upper.data(), kink.data(), z.data(), g.data(),
+                          tol.data(), max_steps, steps.data());
           },
           "K"_a.noconvert(), "ends"_a.noconvert(), "members"_a.noconvert(), "lower"_a.noconvert(),
-          "upper"_a.noconvert(), "z"_a.noconvert(), "g"_a.noconvert(), "tol"_a.noconvert(),
-          "max_steps"_a, "steps"_a.noconvert());
+          "upper"_a.noconvert(), "kink"_a.noconvert(), "z"_a.noconvert(), "g"_a.noconvert(),
+          "tol"_a.noconvert(), "max_steps"_a, "steps"_a.noconvert());
     m.def("leaf_weights",
           [](const Level& level, Indices skeleton_ends, Indices skeleton, Array<const T> expansion,
              Matrix<const T> delta, Matrix<T> weights) {

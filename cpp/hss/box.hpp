@@ -1,4 +1,4 @@
-// The separable step of ADMM for a box with one end at 0.
+// The separable step of ADMM: a box that holds 0, and a multiple of |z|.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,16 +9,17 @@
 
 namespace hss {
 
-// Z = clip(V - tau / beta, min(bound, 0), max(bound, 0)) for (n, k) arrays in C order, beta one per row
-// and tau one per column; per column the sums of z, of |z|, and of 1 / beta over the rows inside the
-// box, each as (k,) in `sums`. Sums are taken in a fixed order, whatever the number of threads.
+// Z = argmin kink |z| + beta / 2 (z - (v - tau / beta))^2 with z between 0 and bound, or between -bound
+// and bound if symmetric, for (n, k) arrays in C order, beta one per row, tau and kink one per column;
+// per column the sums of z, of |z|, and of 1 / beta over the rows that are neither at an end nor at a
+// kink, each as (k,) in `sums`. Sums are taken in a fixed order, whatever the number of threads.
 template <class T>
-void shifted_clip(const T* V, const T* beta, const double* tau, const T* bound, Index n, Index k,
-                  T* Z, double* sums) {
+void shifted_prox(const T* V, const T* beta, const double* tau, const T* bound, bool symmetric,
+                  const double* kink, Index n, Index k, T* Z, double* sums) {
     const Index chunk = std::max<Index>(1, 16384 / k), n_chunks = (n + chunk - 1) / chunk;
     std::vector<double> parts(static_cast<std::size_t>(n_chunks * 3 * k), 0.0);
-    std::vector<T> shift(static_cast<std::size_t>(k));
-    for (Index j = 0; j < k; ++j) shift[j] = static_cast<T>(tau[j]);
+    std::vector<T> shift(tau, tau + k), threshold(kink, kink + k);
+    const T mirror = symmetric ? T(-1) : T(0);
     parallel_for(n_chunks, [&](Index c) {
         double *sum = parts.data() + c * 3 * k, *size = sum + k, *slope = size + k;
         for (Index i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
@@ -26,13 +27,15 @@ void shifted_clip(const T* V, const T* beta, const double* tau, const T* bound, 
             const T *v = V + i * k, *b = bound + i * k;
             T* z = Z + i * k;
             for (Index j = 0; j < k; ++j) {
-                const T low = std::min(b[j], T(0)), high = std::max(b[j], T(0));
-                const T moved = v[j] - shift[j] * inverse;
+                const T end = mirror * b[j];
+                const T low = std::min(b[j], end), high = std::max(b[j], end);
+                const T width = threshold[j] * inverse, shifted = v[j] - shift[j] * inverse;
+                const T moved = std::copysign(std::max(std::abs(shifted) - width, T(0)), shifted);
                 const T clipped = std::min(std::max(moved, low), high);
                 z[j] = clipped;
                 sum[j] += clipped;
                 size[j] += std::abs(clipped);
-                slope[j] += moved > low && moved < high ? inverse : T(0);
+                slope[j] += moved > low && moved < high && std::abs(shifted) > width ? inverse : T(0);
             }
         }
     });

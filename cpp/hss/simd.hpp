@@ -264,9 +264,9 @@ HSS_INLINE Index find(const T* v, Index begin, Index n, T value) {
     return i;
 }
 
-// g += step (a - b); the i with the smallest g[i] + out[i]
+// g += step (a - b); the i with the smallest g[i] + cost[i]
 template <class T>
-HSS_INLINE Index move_pair_body(T* g, const T* a, const T* b, T step, const T* out, Index n) {
+HSS_INLINE Index move_pair_body(T* g, const T* a, const T* b, T step, const T* cost, Index n) {
     T best = huge<T>() * 2;
     Index at = 0;
     for (Index begin = 0; begin < n; begin += block) {
@@ -275,21 +275,21 @@ HSS_INLINE Index move_pair_body(T* g, const T* a, const T* b, T step, const T* o
 HSS_SIMD(reduction(min : least))
         for (Index i = begin; i < end; ++i) {
             g[i] += step * (a[i] - b[i]);
-            const T value = g[i] + out[i];
+            const T value = g[i] + cost[i];
             least = value < least ? value : least;
         }
         if (least < best) best = least, at = begin;
     }
     const Index end = at + block < n ? at + block : n;
-    while (at + 1 < end && g[at] + out[at] != best) ++at;
+    while (at + 1 < end && g[at] + cost[at] != best) ++at;
     return at;
 }
 
-// The j with the largest gain (g[j] - g_i)^2 / |x_i - x_j|^2 among those with g[j] > g_i and out[j] = 0;
-// largest: the largest g[j] of those with out[j] = 0.
+// With v = g - cost, the j with the largest gain (v[j] - slope)^2 / |x_i - x_j|^2 among those with
+// v[j] > slope; largest: the largest v.
 template <class T>
-HSS_INLINE Index best_partner_body(const T* g, const T* out, const T* row, const T* diagonal, Index n,
-                                   T g_i, T diagonal_i, T flat, T* gain, T* largest) {
+HSS_INLINE Index best_partner_body(const T* g, const T* cost, const T* row, const T* diagonal, Index n,
+                                   T slope, T diagonal_i, T flat, T* gain, T* largest) {
     T best = -1, top = -huge<T>();
     Index at = 0;
     for (Index begin = 0; begin < n; begin += block) {
@@ -297,8 +297,8 @@ HSS_INLINE Index best_partner_body(const T* g, const T* out, const T* row, const
         T most = -1, high = -huge<T>();
 HSS_SIMD(reduction(max : most, high))
         for (Index j = begin; j < end; ++j) {
-            const T value = g[j] - out[j];
-            const T rise = value - g_i;
+            const T value = g[j] - cost[j];
+            const T rise = value - slope;
             const T total = diagonal_i + diagonal[j], curvature = total - 2 * row[j];
             const T safe = curvature > flat * total ? curvature : flat * total;
             const T gained = rise > 0 ? rise * rise / safe : T(-1);
@@ -313,13 +313,14 @@ HSS_SIMD(reduction(max : most, high))
     return find(gain, at, at + block < n ? at + block : n, best);
 }
 #define HSS_SMO(T)                                                                                 \
-    HSS_CLONES inline Index move_pair(T* g, const T* a, const T* b, T step, const T* out, Index n) { \
-        return move_pair_body(g, a, b, step, out, n);                                              \
+    HSS_CLONES inline Index move_pair(T* g, const T* a, const T* b, T step, const T* cost,         \
+                                      Index n) {                                                   \
+        return move_pair_body(g, a, b, step, cost, n);                                             \
     }                                                                                              \
-    HSS_CLONES inline Index best_partner(const T* g, const T* out, const T* row,                   \
-                                         const T* diagonal, Index n, T g_i, T diagonal_i, T flat,  \
-                                         T* gain, T* largest) {                                    \
-        return best_partner_body(g, out, row, diagonal, n, g_i, diagonal_i, flat, gain, largest);  \
+    HSS_CLONES inline Index best_partner(const T* g, const T* cost, const T* row,                  \
+                                         const T* diagonal, Index n, T slope, T diagonal_i,        \
+                                         T flat, T* gain, T* largest) {                            \
+        return best_partner_body(g, cost, row, diagonal, n, slope, diagonal_i, flat, gain, largest); \
     }
 HSS_SMO(double)
 HSS_SMO(float)

@@ -1,10 +1,11 @@
 // Sequential minimal optimisation on a dense kernel matrix:
 //
-//     min 1/2 z'Kz - linear'z   subject to   lower <= z <= upper,  sum z fixed.
+//     min 1/2 z'Kz - linear'z + kink |z|_1   subject to   lower <= z <= upper,  sum z fixed.
 //
 // A step moves weight from one variable to another: z_i += d, z_j -= d, with i where the gradient
 // g = Kz - linear falls most steeply and j the partner that gains most (the second-order choice of
-// Fan, Chen and Lin, 2005). Coefficients carry their signs, so labels never appear.
+// Fan, Chen and Lin, 2005). Coefficients carry their signs, so labels never appear. The absolute
+// value adds to the slope, by the side of 0 that a step goes to, and ends a step at 0.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -21,20 +22,24 @@ template <class T>
 class Smo {
     const Index q, ld;
     const T *const K, *const lower, *const upper;
+    const T kink;
     T *const z, *const g;
     std::vector<T> diagonal, gain;
-    std::vector<T> no_rise, no_fall;  // 0 where z may move that way, else huge
+    std::vector<T> rise_cost, fall_cost;  // of |z|, per step up or down; huge where z may not move
 
     void mark(Index i) {
-        no_rise[i] = z[i] < upper[i] ? T(0) : simd::huge<T>();
-        no_fall[i] = z[i] > lower[i] ? T(0) : simd::huge<T>();
+        rise_cost[i] = z[i] < upper[i] ? (z[i] >= 0 ? kink : -kink) : simd::huge<T>();
+        fall_cost[i] = z[i] > lower[i] ? (z[i] <= 0 ? kink : -kink) : simd::huge<T>();
     }
+    // where a step up or down from z has to end
+    T end_up(Index i) const { return z[i] < 0 && upper[i] > 0 ? T(0) : upper[i]; }
+    T end_down(Index i) const { return z[i] > 0 && lower[i] < 0 ? T(0) : lower[i]; }
 
    public:
     // K is q x q with rows ld apart; z and g are changed.
-    Smo(Index q, const T* K, Index ld, const T* lower, const T* upper, T* z, T* g)
-        : q(q), ld(ld), K(K), lower(lower), upper(upper), z(z), g(g), diagonal(q), gain(q),
-          no_rise(q), no_fall(q) {
+    Smo(Index q, const T* K, Index ld, const T* lower, const T* upper, T kink, T* z, T* g)
+        : q(q), ld(ld), K(K), lower(lower), upper(upper), kink(kink), z(z), g(g), diagonal(q),
+          gain(q), rise_cost(q), fall_cost(q) {
         for (Index i = 0; i < q; ++i) {
             diagonal[i] = K[i * ld + i];
             mark(i);
@@ -45,23 +50,26 @@ class Smo {
     Index run(T tol, Index max_steps) {
         if (q < 2) return 0;
         const T flat = std::numeric_limits<T>::epsilon();
-        Index i = simd::move_pair(g, K, K, T(0), no_rise.data(), q);
+        Index i = simd::move_pair(g, K, K, T(0), rise_cost.data(), q);
         for (Index step = 0; step < max_steps; ++step) {
-            if (no_rise[i] > 0) return step;
+            if (!(z[i] < upper[i])) return step;
             const T* row = K + i * ld;
+            const T slope = g[i] + rise_cost[i];
             T largest;
-            const Index j = simd::best_partner(g, no_fall.data(), row, diagonal.data(), q, g[i],
+            const Index j = simd::best_partner(g, fall_cost.data(), row, diagonal.data(), q, slope,
                                                diagonal[i], flat, gain.data(), &largest);
-            if (!(largest - g[i] > tol)) return step;
+            if (!(largest - slope > tol)) return step;
             const T total = diagonal[i] + diagonal[j];
             const T curvature = std::max(total - 2 * row[j], flat * total);
-            const T room_i = upper[i] - z[i], room_j = z[j] - lower[j];
-            const T length = std::min((g[j] - g[i]) / curvature, std::min(room_i, room_j));
-            z[i] = length == room_i ? upper[i] : z[i] + length;
-            z[j] = length == room_j ? lower[j] : z[j] - length;
+            const T top = end_up(i), bottom = end_down(j);
+            const T room_i = top - z[i], room_j = z[j] - bottom;
+            const T length = std::min((g[j] - fall_cost[j] - slope) / curvature,
+                                      std::min(room_i, room_j));
+            z[i] = length == room_i ? top : z[i] + length;
+            z[j] = length == room_j ? bottom : z[j] - length;
             mark(i);
             mark(j);
-            i = simd::move_pair(g, row, K + j * ld, length, no_rise.data(), q);
+            i = simd::move_pair(g, row, K + j * ld, length, rise_cost.data(), q);
         }
         return max_steps;
     }
@@ -87,11 +95,12 @@ void set_symmetric(const T* block, Index m, Index q, const Index* at, T* K, Inde
 }
 
 // Several problems on parts of one matrix K, rows ld apart: problem c has the variables
-// members[ends[c] : ends[c + 1]] of K, and the same part of lower, upper, z, g. steps: made by each.
+// members[ends[c] : ends[c + 1]] of K, the same part of lower, upper, z, g, and kink[c]. steps: made
+// by each.
 template <class T>
 void smo(const T* K, Index ld, Index n_problems, const Index* ends, const Index* members,
-         const T* lower, const T* upper, T* z, T* g, const double* tol, Index max_steps,
-         Index* steps) {
+         const T* lower, const T* upper, const double* kink, T* z, T* g, const double* tol,
+         Index max_steps, Index* steps) {
     parallel_for(n_problems, [&](Index c) {
         const Index begin = ends[c], q = ends[c + 1] - begin;
         const Index* member = members + begin;
@@ -106,7 +115,8 @@ void smo(const T* K, Index ld, Index n_problems, const Index* ends, const Index*
             part = copy;
             stride = q;
         }
-        steps[c] = Smo<T>(q, part, stride, lower + begin, upper + begin, z + begin, g + begin)
+        steps[c] = Smo<T>(q, part, stride, lower + begin, upper + begin, static_cast<T>(kink[c]),
+                          z + begin, g + begin)
                        .run(static_cast<T>(tol[c]), max_steps);
     });
 }

@@ -147,8 +147,15 @@ def leaf_weights(
     delta: _Floats,
     weights: _Floats,
 ) -> None: ...
-def shifted_clip(
-    V: _Floats, beta: _Floats, tau: _Floats, bound: _Floats, Z: _Floats, sums: _Floats
+def shifted_prox(
+    V: _Floats,
+    beta: _Floats,
+    tau: _Floats,
+    bound: _Floats,
+    symmetric: bool,
+    kink: NDArray[np.float64],
+    Z: _Floats,
+    sums: _Floats,
 ) -> None: ...
 def set_symmetric(block: _Floats, at: _Indices, K: _Floats) -> None: ...
 def smo(
@@ -157,6 +164,7 @@ def smo(
     members: _Indices,
     lower: _Floats,
     upper: _Floats,
+    kink: NDArray[np.float64],
     z: _Floats,
     g: _Floats,
     tol: NDArray[np.float64],

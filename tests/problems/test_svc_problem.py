@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hssvm.problems import SVCProblem
-from hssvm.problems.svc import best_intercept
+from hssvm.problems.quantile import weighted_quantile
+
+
+def best_intercept(f, sign, cost):
+    return weighted_quantile(sign - f, cost, cost[sign > 0].sum())
 
 
 def hinge(b, f, sign, cost):

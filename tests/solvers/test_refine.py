@@ -274,8 +274,8 @@ def test_smo_on_parts_of_a_matrix(dtype, rng):
     bound = np.concatenate([C * y[part] for C, part in zip((1, 20, 5), parts, strict=True)])
     lower, upper = (f(bound, 0).astype(dtype) for f in (np.minimum, np.maximum))
     z, g = np.zeros(members.size, dtype), -np.sign(bound).astype(dtype)
-    steps, tol = np.zeros(3, np.int64), np.array([1e-3, 1e-2, 1e-3])
-    _core.smo(K, ends, members, lower, upper, z, g, tol, 10_000, steps)
+    steps, tol, kink = np.zeros(3, np.int64), np.array([1e-3, 1e-2, 1e-3]), np.zeros(3)
+    _core.smo(K, ends, members, lower, upper, kink, z, g, tol, 10_000, steps)
     assert np.all((lower <= z) & (z <= upper))
     for c in range(3):
         part = slice(ends[c], ends[c + 1])
@@ -285,6 +285,6 @@ def test_smo_on_parts_of_a_matrix(dtype, rng):
         low, high = g[part][z[part] < upper[part]], g[part][z[part] > lower[part]]
         assert low.size == 0 or high.size == 0 or high.max() - low.min() <= tol[c] + 1e-4
     before = z.copy()
-    _core.smo(K, ends, members, lower, upper, z, g, tol, 10_000, steps)
+    _core.smo(K, ends, members, lower, upper, kink, z, g, tol, 10_000, steps)
     assert_array_equal(steps, 0)
     assert_array_equal(z, before)

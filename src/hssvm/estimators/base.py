@@ -12,8 +12,10 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
+from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.report import FitReport
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.kernels import (
@@ -28,6 +30,7 @@ from hssvm.kernels import (
 )
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.kernels.rows import KernelRows
+from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import Problem
 from hssvm.solvers import ADMM, PaperADMM, Refine, Solution, initial_beta, paper_beta, polish
 from hssvm.systems import HSSSystem
@@ -56,6 +59,9 @@ BUDGET, PATIENCE = 60.0, 5.0
 """refine='auto' refines if one pass over the kernel matrix takes less than so many seconds, and
 gives up after so many times the budget. On the data sets of the benchmarks refinement took between
 a tenth of a pass and five passes."""
+
+FLOATS = [np.float64, np.float32]
+"""Types of X that are kept as they are; others become the first."""
 
 REPORT_ROWS = 128
 """Rows of the true kernel matrix that the report looks at."""
@@ -157,6 +163,15 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         with report.stage("compress"):
             return compress(kernel, X, tree, strategy, random_state=seed)
 
+    def _prepare(
+        self, X: Rows, weight: Floats, report: FitReport, seed: int
+    ) -> tuple[HSSMatrix, bool]:
+        """Compress the kernel matrix; say whether it is only a start for the true one."""
+        kernel = self._make_kernel(X, weight, self.gamma)
+        refine = self._refines(X, kernel)
+        tree = self._build_tree(X, report, seed)
+        return self._compress(X, kernel, tree, report, seed, as_start=refine), refine
+
     def _factor(self, matrix: HSSMatrix, problem: Problem, report: FitReport) -> HSSSystem:
         if self.beta is None:
             beta = initial_beta(problem, mean_diagonal(matrix))
@@ -218,6 +233,78 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             max_time = self.max_time
         solver = Refine(self.tol * REFINED, self.cache_size * 1e6, max_time, tasks.after_look)
         return solver.solve(problem, KernelRows(matrix.kernel, matrix.X), start)
+
+    def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _fit_problem(
+        self,
+        matrix: HSSMatrix,
+        problem: Problem,
+        report: FitReport,
+        tasks: FitTasks,
+        seed: int,
+        start: Floats | None = None,
+        *,
+        refine: bool,
+    ) -> None:
+        """Solve a problem, and set the fitted attributes and `fit_report_`."""
+        system = self._factor(matrix, problem, report)
+        tasks.done("factor")
+        solution = self._solve(problem, system, report, tasks, start, refine=refine)
+        with report.stage("finish"):
+            self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
+            self.support_vectors_ = matrix.X[self.support_]
+            self.dual_coef_ = np.ascontiguousarray(solution.Z[self.support_].T)
+            self.intercept_ = solution.intercept
+            self.n_iter_ = report.n_iter + report.n_rounds
+            self.kernel_ = matrix.kernel
+            leafwise = matrix.projection and not refine
+            self._leafwise = LeafwisePredictor(matrix, solution.Z) if leafwise else None
+            report.estimate(system, solution, REPORT_ROWS, seed)
+        self.fit_report_ = report
+
+    def _decision_values(self, X: Any) -> Floats:
+        """Values of all columns at new rows, (m, k)."""
+        check_is_fitted(self)
+        dtype = self.dual_coef_.dtype
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        values = self._predictor()(X)
+        return values + self.intercept_.astype(values.dtype)
+
+    def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
+        self._check_prediction()
+        if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
+            return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
+        if self._leafwise is None:
+            raise ValueError(
+                "a refined model has no leaves to predict from, nor has one whose compression is "
+                "no projection; fit with refine=False and compression=None"
+            )
+        return self._leafwise
+
+    def _check_certified(self, X: Any, y: Any = "no_validation") -> Any:
+        """Check the rows (and labels) that a model was trained on."""
+        check_is_fitted(self)
+        dtype = self.dual_coef_.dtype
+        data = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        rows = data[0] if isinstance(data, tuple) else data
+        if self.support_[-1:] >= rows.shape[0]:
+            raise ValueError("certify needs the rows that the model was trained on; X has fewer")
+        return data
+
+    def _certify(self, problem: Problem, X: Rows, n_rows: int | None) -> Certificate:
+        Z = np.zeros((problem.n, problem.k))
+        Z[self.support_] = self.dual_coef_.T
+        rows = KernelRows(self.kernel_, X.astype(np.float64))
+        return certify(problem, rows, Z, self.intercept_, n_rows, self._seed())
+
+    def summary(self) -> str:
+        """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""
+        check_is_fitted(self)
+        return f"{self}\n{self.fit_report_.summary()}"
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

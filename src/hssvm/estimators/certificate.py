@@ -2,11 +2,10 @@
 
 With z feasible and any intercept b, primal minus dual value is a sum over the rows,
 
-    P(z, b) - D(z) = sum_i  z_i (f_i + b) - linear_i z_i + loss_i(f_i + b),    f = K z,
+    P(z, b) - D(z) = sum_i  z_i (f_i + b - linear_i) + kink |z_i| + loss_i(f_i + b),    f = K z,
 
-because sum z = 0, and no term is negative: a row that is optimal for (f_i + b) has 0. (This is
-for problems whose h is only a box.) Each term costs one row of K, so a sample of rows estimates
-the sum.
+and no term is negative: a row that is optimal for (f_i + b) has 0. Each term costs one row of K, so
+a sample of rows estimates the sum.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.kernels.rows import KernelRows
-from hssvm.problems import Problem
+from hssvm.problems import Problem, Values
 
 CONFIDENCE = 1.96
 """Standard deviations on either side: 95 %."""
@@ -72,7 +71,6 @@ def certify(
     Parameters
     ----------
     problem : Problem
-        With ``total = 0``.
     kernel_rows : KernelRows
     Z : (n, k)
         Feasible.
@@ -99,16 +97,18 @@ def certify(
         rows = np.sort(rng.choice(stratum, size, replace=False))
         F = kernel_rows.product(rows, support, Z[support]).astype(np.float64)
         z = Z[rows].astype(np.float64)
-        terms = z * (F + intercept - problem.linear[rows]) + problem.losses(rows, F, intercept)
+        terms = z * (F + intercept - problem.linear[rows]) + problem.kink * np.abs(z)
+        terms += problem.losses(rows, F, intercept)
         parts.append((z * F, terms, stratum.size))
         seen += size
     quadratic = sum(total(zF, n) for zF, _, n in parts)
     gap = sum(total(terms, n) for _, terms, n in parts)
     linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
+    linear -= problem.kink * np.abs(Z).sum(axis=0, dtype=np.float64)
     dual = linear - quadratic / 2
     primal = dual + gap
-    scale = np.where(primal > 0, primal, 1)
-    relative = gap / scale
+    values = Values(primal, dual, intercept)
+    relative, scale = values.gap, values.size
     # of gap / primal to first order, with primal = linear - quadratic / 2 + gap
     variance = sum(
         variance_of_total((1 - relative) * terms + relative / 2 * zF, n) for zF, terms, n in parts

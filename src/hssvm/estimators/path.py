@@ -98,10 +98,7 @@ def svc_path(
                 f"svc_path is for two classes, y has {model.classes_.size}; use SVC or SVCCV"
             )
         report, seed = FitReport(), model._seed()
-        kernel = model._make_kernel(X, weight, model.gamma)
-        refine = model._refines(X, kernel)
-        tree = model._build_tree(X, report, seed)
-        matrix = model._compress(X, kernel, tree, report, seed, as_start=refine)
+        matrix, refine = model._prepare(X, weight, report, seed)
         signs = model._signs(codes, X.dtype)
         problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
         system = model._factor(matrix, problem, report)
@@ -110,7 +107,9 @@ def svc_path(
             predictor: LeafwisePredictor | ExpansionPredictor
             if refine or not matrix.projection:
                 support = np.flatnonzero(solution.Z.any(axis=1))
-                predictor = ExpansionPredictor(kernel, matrix.X[support], solution.Z[support])
+                predictor = ExpansionPredictor(
+                    matrix.kernel, matrix.X[support], solution.Z[support]
+                )
             else:
                 predictor = LeafwisePredictor(matrix, solution.Z)
             report.estimate(system, solution, REPORT_ROWS, seed)

@@ -111,9 +111,8 @@ class FitReport:
             form = estimate_form_error(
                 matrix, solution.Z, solution.F, n_rows=n_rows, random_state=seed
             )
-            self.objective_error = (
-                np.abs(form) / 2 / np.where(self.objective > 0, self.objective, 1)
-            )
+            size = np.abs(self.objective)
+            self.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
 
     def summary(self) -> str:
         """All of it as a text of a few lines."""

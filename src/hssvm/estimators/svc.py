@@ -9,21 +9,16 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hssvm._threads import with_serial_blas
-from hssvm.estimators.base import REPORT_ROWS, KernelMachine
+from hssvm.estimators.base import FLOATS, KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
-from hssvm.estimators.certificate import Certificate, certify
+from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.report import FitReport
 from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
-from hssvm.kernels.rows import KernelRows
-from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
-
-FLOATS = [np.float64, np.float32]
-"""Types of X that are kept as they are; others become the first."""
 
 
 class Classifier(ClassifierMixin, KernelMachine):
@@ -58,11 +53,6 @@ class Classifier(ClassifierMixin, KernelMachine):
             )
         return X, codes.astype(np.int64), sample_weight, cost
 
-    def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
-        if sample_weight is None:
-            return np.ones(X.shape[0])
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-
     def _signs(self, codes: NDArray[np.int64], dtype: Any) -> Floats:
         """(n, k) labels +1 and -1: one column for two classes, else one per class."""
         if self.classes_.size == 2:
@@ -81,23 +71,9 @@ class Classifier(ClassifierMixin, KernelMachine):
         *,
         refine: bool,
     ) -> None:
-        """Solve for a bound (n, k), and set the fitted attributes and `fit_report_`."""
-        problem = SVCProblem(bound)
-        system = self._factor(matrix, problem, report)
-        tasks.done("factor")
-        solution = self._solve(problem, system, report, tasks, start, refine=refine)
-        with report.stage("finish"):
-            self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
-            self.support_vectors_ = matrix.X[self.support_]
-            self.dual_coef_ = np.ascontiguousarray(solution.Z[self.support_].T)
-            self.intercept_ = solution.intercept
-            self.n_iter_ = report.n_iter + report.n_rounds
-            self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
-            self.kernel_ = matrix.kernel
-            leafwise = matrix.projection and not refine
-            self._leafwise = LeafwisePredictor(matrix, solution.Z) if leafwise else None
-            report.estimate(system, solution, REPORT_ROWS, seed)
-        self.fit_report_ = report
+        """Solve for a bound (n, k), and set the fitted attributes."""
+        self._fit_problem(matrix, SVCProblem(bound), report, tasks, seed, start, refine=refine)
+        self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the separating surface, in units of the margin.
@@ -111,11 +87,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         (m,) array for two classes, positive for ``classes_[1]``; else (m, n_classes), one class
         against the rest per column
         """
-        check_is_fitted(self)
-        dtype = self.dual_coef_.dtype
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        values = self._predictor()(X)
-        values = values + self.intercept_.astype(values.dtype)
+        values = self._decision_values(X)
         return values[:, 0] if self.classes_.size == 2 else values
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -130,17 +102,6 @@ class Classifier(ClassifierMixin, KernelMachine):
         (m,) array of labels
         """
         return classify(self.decision_function(X), self.classes_)
-
-    def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
-        self._check_prediction()
-        if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
-            return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
-        if self._leafwise is None:
-            raise ValueError(
-                "a refined model has no leaves to predict from, nor has one whose compression is "
-                "no projection; fit with refine=False and compression=None"
-            )
-        return self._leafwise
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
@@ -175,30 +136,13 @@ class Classifier(ClassifierMixin, KernelMachine):
         (True, 5000)
         """
         check_is_fitted(self)
-        dtype = self.dual_coef_.dtype
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        if self.support_[-1] >= X.shape[0]:
-            raise ValueError("certify needs the rows that the model was trained on; X has fewer")
+        X, y = self._check_certified(X, y)
         if not np.array_equal(np.unique(y), self.classes_):
             raise ValueError("certify needs the labels that the model was trained on")
         weight = self._check_weight(sample_weight, X)
         cost = self._C() * weight * compute_sample_weight(self.class_weight, y)
         signs = self._signs(np.searchsorted(self.classes_, y), np.float64)
-        Z = np.zeros(signs.shape)
-        Z[self.support_] = self.dual_coef_.T
-        return certify(
-            SVCProblem(signs * cost[:, None]),
-            KernelRows(self.kernel_, X.astype(np.float64)),
-            Z,
-            self.intercept_,
-            n_rows,
-            self._seed(),
-        )
-
-    def summary(self) -> str:
-        """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""
-        check_is_fitted(self)
-        return f"{self}\n{self.fit_report_.summary()}"
+        return self._certify(SVCProblem(signs * cost[:, None]), X, n_rows)
 
 
 def classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
@@ -369,10 +313,7 @@ class SVC(Classifier):
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
             report, seed = FitReport(), self._seed()
-            kernel = self._make_kernel(X, weight, self.gamma)
-            refine = self._refines(X, kernel)
-            tree = self._build_tree(X, report, seed)
-            matrix = self._compress(X, kernel, tree, report, seed, as_start=refine)
+            matrix, refine = self._prepare(X, weight, report, seed)
             tasks.done("compress")
             bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]
             self._train(matrix, bound, codes, report, tasks, seed, refine=refine)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm import _core
 from hssvm.kernels.base import Floats
+
+AT_ONCE = 2**18
+"""Numbers of a block of losses that are computed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +30,15 @@ class Values:
     intercept: NDArray[np.float64]
 
     @property
+    def size(self) -> NDArray[np.float64]:
+        """What a gap is relative to, (k,): the larger of the values, or 1 where both are 0."""
+        size = np.maximum(np.abs(self.primal), np.abs(self.dual))
+        return np.where(size > 0, size, 1.0)
+
+    @property
     def gap(self) -> NDArray[np.float64]:
-        """Duality gap relative to the primal value, (k,); 0 where both are 0."""
-        scale = np.where(self.primal > 0, self.primal, 1.0)
-        return (self.primal - self.dual) / scale
+        """Relative duality gap, (k,)."""
+        return (self.primal - self.dual) / self.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +51,33 @@ class Sums:
 
 
 class Problem(ABC):
-    """A block of k duals over the same n rows; see `hssvm.problems`."""
+    """A block of k duals over the same n rows; see `hssvm.problems`.
 
-    linear: Floats
-    """(n, k), the linear part."""
+    Parameters
+    ----------
+    bound : (n, k)
+        z lies between 0 and this, or on both sides of 0 if the class is `symmetric`. 0 takes a row
+        out (as for cross-validation), and its z stays 0.
+    linear : (n, k)
+    kink : (k,)
+        Factor on abs(z).
+    total : (k,)
+        What z must sum to.
+    """
 
-    total: NDArray[np.float64]
-    """(k,), what z must sum to."""
+    symmetric: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        bound: Floats,
+        linear: Floats,
+        kink: NDArray[np.float64],
+        total: NDArray[np.float64],
+    ) -> None:
+        self.bound = np.ascontiguousarray(bound)
+        self.linear = np.ascontiguousarray(linear)
+        self.kink = kink
+        self.total = total
 
     @property
     def n(self) -> int:
@@ -70,30 +99,51 @@ class Problem(ABC):
         """Return the problem of some of the columns."""
 
     @abstractmethod
-    def prox(self, V: Floats, beta: Floats, tau: NDArray[np.float64]) -> tuple[Floats, Sums]:
-        """Return ``z = argmin h(z) + 1/2 |z - (v - tau / beta)|^2_beta``, and its sums.
-
-        V is (n, k), beta (n,), tau (k,).
-        """
-
-    @abstractmethod
-    def free(self, Z: Floats) -> NDArray[np.bool_]:
-        """Where h is smooth at Z, so that z may move either way; (n, k) like Z."""
-
-    @abstractmethod
-    def box(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Least and largest z that h allows at m rows, (m, k) each."""
-
-    @abstractmethod
-    def scale(self) -> NDArray[np.float64]:
-        """Largest |z| that h allows, (k,)."""
-
-    @abstractmethod
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Loss of m rows at decision values ``F + intercept``, as in the primal value; (m, k)."""
 
     @abstractmethod
+    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
+        """Return the b with the smallest ``b total + loss(f + b)`` in column j; f is (n,)."""
+
+    @abstractmethod
+    def scale(self) -> NDArray[np.float64]:
+        """Largest |z| that h allows, in units of the decision values, (k,)."""
+
+    def prox(self, V: Floats, beta: Floats, tau: NDArray[np.float64]) -> tuple[Floats, Sums]:
+        """Return ``z = argmin h(z) + 1/2 |z - (v - tau / beta)|^2_beta``, and its sums.
+
+        V is (n, k), beta (n,), tau (k,).
+        """
+        Z, sums = np.empty_like(V), np.empty((3, self.k))
+        _core.shifted_prox(V, beta, tau, self.bound, self.symmetric, self.kink, Z, sums)
+        return Z, Sums(*sums)
+
+    def free(self, Z: Floats) -> NDArray[np.bool_]:
+        """Where h is smooth at Z, so that z may move either way; (n, k) like Z."""
+        size = np.abs(Z) if self.symmetric else Z
+        return (Z != 0) & (size != self.bound)
+
+    def box(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Least and largest z that h allows at m rows, (m, k) each."""
+        bound = self.bound[rows]
+        if self.symmetric:
+            return -bound, bound
+        return np.minimum(bound, 0), np.maximum(bound, 0)
+
     def evaluate(self, Z: Floats, F: Floats) -> Values:
         """Objective values at a feasible `Z`, with ``F = K Z``; the intercept is the best one."""
+        half_norm, linear, intercept = np.empty((3, self.k))
+        for j in range(self.k):
+            z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
+            half_norm[j] = z @ f / 2
+            linear[j] = self.linear[:, j].astype(np.float64) @ z - self.kink[j] * np.abs(z).sum()
+            intercept[j] = self.best_intercept(j, f)
+        loss = np.zeros(self.k)
+        step = max(1, AT_ONCE // self.k)
+        for begin in range(0, self.n, step):
+            rows = np.arange(begin, min(begin + step, self.n))
+            loss += self.losses(rows, F[rows], intercept).sum(axis=0)
+        return Values(half_norm + intercept * self.total + loss, linear - half_norm, intercept)

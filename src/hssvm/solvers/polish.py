@@ -2,7 +2,7 @@
 
 If it is known which z are at a bound, the others solve a linear system::
 
-    K_FF z_F + K_FB z_B - linear_F + b = 0,    sum z = total,
+    K_FF z_F + K_FB z_B - linear_F + kink sign(z_F) + b = 0,    sum z = total,
 
 which is a solve with ``K + diag(beta)`` for a beta that is tiny on F and huge on B. The guess of F
 comes from ``t = z - (K z + b - linear) / scale``: rows where prox(t) is inside. Repeated, this is a
@@ -62,6 +62,7 @@ def active_set_step(
     # sqrt(eps) and its inverse: the error of either end is eps of the other.
     beta = np.where(free, np.sqrt(eps), 1 / np.sqrt(eps)).astype(problem.dtype) * scale
     fixed = Penalised.of(system.with_shift(beta))
-    X = Iterate(np.arange(1), problem, Z, np.zeros_like(Z), np.zeros(1)).x_step(fixed)
+    slope = (problem.kink * np.sign(Z)).astype(problem.dtype)
+    X = Iterate(np.arange(1), problem, Z, slope, np.zeros(1)).x_step(fixed)
     Z, _ = constrained_prox(problem, X, scale, np.zeros(1), exactly=True)
     return Z, system.matmul(Z)  # that of `fixed` would lose digits to its huge shift

@@ -196,6 +196,7 @@ class _Run:
                     gradient[at[members], j].astype(Z.dtype),
                     lower[members, j],
                     upper[members, j],
+                    float(self.problem.kink[j]),
                     max(INNER * spread[j], self.spread_goal[j] / 2),
                 )
             )
@@ -298,7 +299,7 @@ def violation(
     """How far rows are from optimal.
 
     At a solution there is one b per column with ``gradient = -b`` where z is inside the box, above
-    it at the lower end, below it at the upper end.
+    it at the lower end, below it at the upper end; the kink of abs(z) adds to the gradient.
 
     Parameters
     ----------
@@ -318,8 +319,8 @@ def violation(
         The two rows of that difference.
     """
     lower, upper = problem.box(rows)
-    rise = np.where(upper > Z, -gradient, -np.inf)
-    fall = np.where(lower < Z, gradient, -np.inf)
+    rise = np.where(upper > Z, -gradient - np.where(Z >= 0, 1, -1) * problem.kink, -np.inf)
+    fall = np.where(lower < Z, gradient - np.where(Z <= 0, 1, -1) * problem.kink, -np.inf)
     most_rise, most_fall = rise.max(axis=0), fall.max(axis=0)
     spread = most_rise + most_fall
     b = np.subtract(most_rise, most_fall, out=np.zeros_like(spread), where=np.isfinite(spread)) / 2
@@ -332,6 +333,7 @@ def best_multiple(
 ) -> NDArray[np.float64]:
     """The factor between 0 and 1 on each column with the best dual value; 1 if sum z > 0."""
     linear = np.einsum("ij,ij->j", problem.linear[rows], Z, dtype=np.float64)
+    linear -= problem.kink * np.abs(Z).sum(axis=0, dtype=np.float64)
     quadratic = np.einsum("ij,ij->j", Z, F, dtype=np.float64)
     factor = np.clip(linear / np.where(quadratic > 0, quadratic, 1), 0, 1)
     return np.where(problem.total == 0, factor, 1.0)

@@ -25,6 +25,7 @@ class Part:
         Positions of its rows in the working set, ascending.
     z, gradient, lower, upper : (m,)
         Coefficients, ``K z - linear`` and the box at these rows.
+    kink : float
     tol : float
         Largest difference of gradients, of rows that could still move, that may be left.
     """
@@ -34,6 +35,7 @@ class Part:
     gradient: Floats
     lower: Floats
     upper: Floats
+    kink: float
     tol: float
 
 
@@ -80,6 +82,7 @@ class WorkingSet:
             for name in ("z", "gradient", "lower", "upper")
         )
         members = np.concatenate([part.members for part in parts])
-        tol, steps = np.array([part.tol for part in parts]), np.zeros(len(parts), np.int64)
-        _core.smo(self.K, ends, members, lower, upper, z, gradient, tol, max_steps, steps)
+        kink, tol = (np.array([getattr(part, name) for part in parts]) for name in ("kink", "tol"))
+        steps = np.zeros(len(parts), np.int64)
+        _core.smo(self.K, ends, members, lower, upper, kink, z, gradient, tol, max_steps, steps)
         return np.split(z, ends[1:-1]), steps

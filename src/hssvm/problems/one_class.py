@@ -1,0 +1,57 @@
+"""The dual of the one-class support vector machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats
+from hssvm.problems.base import Problem
+from hssvm.problems.quantile import weighted_quantile
+
+
+class OneClassProblem(Problem):
+    """``min 1/2 z'Kz`` with z between 0 and ``bound``, and ``sum z = nu sum bound``.
+
+    The primal is ``1/2 |w|^2 + b nu sum bound + sum_i bound_i max(0, -(f_i + b))``: a share nu of
+    the rows, at most, has a negative decision value. (-b is the rho of Schoelkopf et al., 2001.)
+
+    Parameters
+    ----------
+    bound : (n, k)
+        Weight of the row.
+    nu : (k,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.problems import OneClassProblem
+    >>> OneClassProblem(np.ones((4, 2)), np.array([0.25, 0.5])).total
+    array([1., 2.])
+    """
+
+    def __init__(self, bound: Floats, nu: NDArray[np.float64]) -> None:
+        self.nu = nu
+        total = nu * bound.sum(axis=0, dtype=np.float64)
+        super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), total)
+
+    def columns(self, index: NDArray[Any]) -> OneClassProblem:
+        """Return the problem of some of the columns."""
+        return OneClassProblem(self.bound[:, index], self.nu[index])
+
+    def scale(self) -> NDArray[np.float64]:
+        """Largest bound over the total, (k,): decision values are of the size of the total."""
+        return self.bound.max(axis=0).astype(np.float64) / self.total
+
+    def losses(
+        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Distance below 0 times weight."""
+        return self.bound[rows].astype(np.float64) * np.maximum(0, -(F + intercept))
+
+    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
+        """Minimise the loss and ``b total``: the slope rises by the weight of a row at -f."""
+        weight = self.bound[:, j].astype(np.float64)
+        return weighted_quantile(-f, weight, float(weight.sum() - self.total[j]))

@@ -1,0 +1,63 @@
+"""The dual of epsilon-support vector regression."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats
+from hssvm.problems.base import Problem
+from hssvm.problems.quantile import weighted_quantile
+
+
+class SVRProblem(Problem):
+    """``min 1/2 z'Kz - y'z + epsilon |z|_1`` with ``|z| <= bound``, and ``sum z = 0``.
+
+    The primal is ``1/2 |w|^2 + sum_i bound_i max(0, |y_i - f_i - b| - epsilon)``.
+
+    Parameters
+    ----------
+    y : (n, k)
+    bound : (n, k)
+        The C of the row, with its weight; 0 takes it out.
+    epsilon : (k,)
+        Half the width of the tube without loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.problems import SVRProblem
+    >>> y = np.array([[0.5], [2.0], [-1.0]])
+    >>> problem = SVRProblem(y, np.full((3, 1), 10.0), np.array([0.1]))
+    >>> problem.n, problem.k
+    (3, 1)
+    """
+
+    symmetric: ClassVar[bool] = True
+
+    def __init__(self, y: Floats, bound: Floats, epsilon: NDArray[np.float64]) -> None:
+        super().__init__(bound, y, epsilon, np.zeros(y.shape[1]))
+
+    def columns(self, index: NDArray[Any]) -> SVRProblem:
+        """Return the problem of some of the columns."""
+        return SVRProblem(self.linear[:, index], self.bound[:, index], self.kink[index])
+
+    def scale(self) -> NDArray[np.float64]:
+        """Largest bound over the spread of y, (k,)."""
+        spread = self.linear.std(axis=0, dtype=np.float64)
+        return self.bound.max(axis=0).astype(np.float64) / np.where(spread > 0, spread, 1)
+
+    def losses(
+        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Distance to the tube times cost."""
+        distance = np.abs(self.linear[rows] - (F + intercept)) - self.kink
+        return self.bound[rows].astype(np.float64) * np.maximum(0, distance)
+
+    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
+        """Minimise the loss: its slope rises by the cost of a row at both ends of its tube."""
+        cost, middle = self.bound[:, j].astype(np.float64), self.linear[:, j] - f
+        ends = np.concatenate([middle - self.kink[j], middle + self.kink[j]])
+        return weighted_quantile(ends, np.concatenate([cost, cost]), float(cost.sum()))

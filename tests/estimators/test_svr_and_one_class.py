@@ -1,0 +1,130 @@
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.svm import SVR as ExactSVR
+from sklearn.svm import OneClassSVM as ExactOneClassSVM
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hssvm import SVR, OneClassSVM
+from hssvm.hss import NeighbourInterpolation
+
+
+@parametrize_with_checks(
+    [SVR(), SVR(kernel="matern52", refine=False), OneClassSVM(), OneClassSVM(nu=0.1, refine=False)]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def waves(rng, n, dtype=np.float64):
+    X = rng.uniform(-3, 3, (n, 2))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.standard_normal(n)
+    return X.astype(dtype), y
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_small_regression_is_exact(weighted, sparse, rng):
+    X, y = waves(rng, 500)
+    weight = rng.integers(0, 3, 500) if weighted else None
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    model = SVR(C=5, epsilon=0.05, gamma=0.7).fit(rows, 100 * y, sample_weight=weight)
+    exact = ExactSVR(C=5, epsilon=0.05, gamma=0.7, tol=1e-8).fit(X, 100 * y, sample_weight=weight)
+    assert_allclose(model.predict(rows), exact.predict(X), atol=0.02)
+    assert_allclose(model.intercept_, exact.intercept_, atol=0.02)
+    certificate = model.certify(rows, 100 * y, weight)
+    assert certificate.gap[0] < 1e-6
+    z = np.zeros(500)
+    z[exact.support_] = exact.dual_coef_[0]
+    assert_allclose(certificate.dual[0], model.fit_report_.objective[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_refined_regression_is_that_of_another_solver(dtype, rng):
+    X, y = waves(rng, 3000, dtype)
+    model = SVR(C=2, gamma=0.7, random_state=0, refine=True).fit(X, y)
+    exact = ExactSVR(C=2, gamma=0.7, tol=1e-6).fit(X, y)
+    assert model.fit_report_.on_true_kernel
+    assert model.predict(X).dtype == dtype
+    assert_allclose(model.predict(X), exact.predict(X), atol=2e-2)
+    assert model.certify(X, y).gap[0] < 2e-4
+
+
+def test_compressed_regression(rng):
+    X, y = waves(rng, 4000)
+    X_test, y_test = waves(rng, 500)
+    model = SVR(C=2, gamma=0.7, random_state=0, refine=False).fit(X, y)
+    exact = ExactSVR(C=2, gamma=0.7).fit(X, y)
+    assert model.fit_report_.gap[0] < 1e-3
+    assert model.score(X_test, y_test) > exact.score(X_test, y_test) - 0.01
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X_test), model.predict(X_test))
+    assert_array_equal(clone(model).fit(X, y).predict(X_test), model.predict(X_test))
+
+
+def test_a_tube_around_everything(rng):
+    X, y = waves(rng, 300)
+    model = SVR(epsilon=100).fit(X, y)
+    assert model.support_.size == 0
+    assert_allclose(np.ptp(model.predict(X)), 0)
+    assert np.all(np.abs(model.predict(X) - y) <= 100)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("nu", [0.05, 0.5, 0.9])
+def test_small_novelty_is_exact(nu, weighted, rng):
+    X = rng.standard_normal((400, 3))
+    weight = rng.integers(1, 3, 400).astype(float) if weighted else None
+    model = OneClassSVM(nu=nu, gamma=0.5).fit(X, sample_weight=weight)
+    exact = ExactOneClassSVM(nu=nu, gamma=0.5, tol=1e-9).fit(X, sample_weight=weight)
+    size = exact.offset_[0]
+    assert_allclose(model.decision_function(X), exact.decision_function(X), atol=1e-3 * size)
+    assert_allclose(model.offset_, exact.offset_, rtol=1e-3)
+    assert_allclose(model.score_samples(X), exact.score_samples(X), rtol=1e-3)
+    inside = exact.decision_function(X) >= -1e-5 * size
+    assert np.mean((model.predict(X) == 1) == inside) > 0.98
+    assert model.certify(X, weight).gap[0] < 1e-5
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_novelty_of_many_rows(refine, rng):
+    X = rng.standard_normal((4000, 2))
+    model = OneClassSVM(nu=0.1, gamma=0.5, refine=refine, random_state=0).fit(X)
+    exact = ExactOneClassSVM(nu=0.1, gamma=0.5, tol=1e-6).fit(X)
+    assert model.fit_report_.gap[0] < 1e-3
+    size = exact.offset_[0]
+    assert_allclose(model.decision_function(X), exact.decision_function(X), atol=0.02 * size)
+    assert abs(np.mean(model.predict(X) == -1) - 0.1) < 0.02
+    assert model.predict([[9.0, 9.0]]) == -1
+
+
+def test_the_papers_compression_serves_regression_too(rng):
+    X, y = waves(rng, 2500)
+    strategy = NeighbourInterpolation(rtol=1e-4, atol=1e-6, max_rank=400, n_neighbours=100)
+    model = SVR(C=2, gamma=0.3, refine=False, compression=strategy, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (SVR(C=0), "C must be"),
+        (SVR(epsilon=-1), "epsilon must be"),
+        (OneClassSVM(nu=0), "nu must be"),
+        (OneClassSVM(nu=1.5), "nu must be"),
+    ],
+)
+def test_parameters_are_checked(model, message, rng):
+    X, y = waves(rng, 50)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("model", [SVR(), OneClassSVM()])
+def test_some_row_must_count(model, rng):
+    X, y = waves(rng, 50)
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        model.fit(X, y, sample_weight=np.zeros(50))
