@@ -32,7 +32,17 @@ from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.kernels.rows import KernelRows
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import Problem
-from hssvm.solvers import ADMM, PaperADMM, Refine, Solution, initial_beta, paper_beta, polish
+from hssvm.solvers import (
+    ADMM,
+    PaperADMM,
+    Refine,
+    Solution,
+    Status,
+    initial_beta,
+    paper_beta,
+    polish,
+)
+from hssvm.solvers.equality import constrained_prox
 from hssvm.systems import HSSSystem
 
 logger = logging.getLogger(__name__)
@@ -74,6 +84,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     max_time, cache_size, prediction, leaf_size, max_rank, rtol, surplus, compression and
     random_state.
     """
+
+    warm_start = False
 
     _kernels: ClassVar[dict[str, Callable[[Any, float], Kernel]]] = {
         "rbf": lambda self, gamma: Gaussian(gamma),
@@ -192,15 +204,18 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         start: Floats | None = None,
         *,
         refine: bool = False,
-    ) -> Solution:
+    ) -> tuple[Solution, bool]:
+        """Return the solution, and whether it is refined: not if time or patience ended before."""
         exact = system.matrix.tree.depth == 0 and self.tol is not None
         with report.stage("solve"):
             solver = self._solver(problem, tasks, exact=exact, as_start=refine)
             solution = solver.solve(problem, system, start)
-            if exact:
+            ended = not {Status.STOPPED, Status.MAX_TIME}.isdisjoint(solution.status)
+            if exact and not ended:
                 polish(problem, system, solution)
                 solution.accept(self.tol)
         report.take_start(system, solution)
+        refine = refine and not ended
         if refine:
             with report.stage("refine"):
                 solution = self._refine(problem, system.matrix, solution, tasks)
@@ -209,7 +224,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         report.take(solution, on_true_kernel=on_true_kernel, refined=refine)
         for advice in sorted({s.value for s in solution.status if s.name not in SILENT}):
             warnings.warn(advice, ConvergenceWarning, stacklevel=4)
-        return solution
+        return solution, refine
 
     def _solver(
         self, problem: Problem, tasks: FitTasks, *, exact: bool, as_start: bool
@@ -227,10 +242,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         self, problem: Problem, matrix: HSSMatrix, start: Solution, tasks: FitTasks
     ) -> Solution:
         require_positive(cache_size=self.cache_size)
-        max_time = BUDGET * PATIENCE if self.refine == "auto" else np.inf
-        if self.max_time is not None:
-            require_positive(max_time=self.max_time)
-            max_time = self.max_time
+        max_time = tasks.seconds_left
+        if self.refine == "auto" and self.max_time is None:
+            max_time = BUDGET * PATIENCE
         solver = Refine(self.tol * REFINED, self.cache_size * 1e6, max_time, tasks.after_look)
         return solver.solve(problem, KernelRows(matrix.kernel, matrix.X), start)
 
@@ -253,7 +267,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         """Solve a problem, and set the fitted attributes and `fit_report_`."""
         system = self._factor(matrix, problem, report)
         tasks.done("factor")
-        solution = self._solve(problem, system, report, tasks, start, refine=refine)
+        start = self._warm_start(problem) if start is None else start
+        solution, refine = self._solve(problem, system, report, tasks, start, refine=refine)
         with report.stage("finish"):
             self.support_ = np.flatnonzero(np.any(solution.Z != 0, axis=1))
             self.support_vectors_ = matrix.X[self.support_]
@@ -265,6 +280,24 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             self._leafwise = LeafwisePredictor(matrix, solution.Z) if leafwise else None
             report.estimate(system, solution, REPORT_ROWS, seed)
         self.fit_report_ = report
+
+    def _tasks(self) -> FitTasks:
+        """Begin a fit."""
+        if self.max_time is not None:
+            require_positive(max_time=self.max_time)
+        return FitTasks(self, self.max_time)
+
+    def _warm_start(self, problem: Problem) -> Floats | None:
+        """Coefficients of the last fit, if they are wanted and fit, moved to where they may be."""
+        if not (self.warm_start and hasattr(self, "dual_coef_")):
+            return None
+        if (self.fit_report_.n_rows, self.dual_coef_.shape[0]) != (problem.n, problem.k):
+            logger.info("warm start: the last fit had other rows or classes; starting at 0")
+            return None
+        Z: Floats = np.zeros((problem.n, problem.k), problem.dtype)
+        Z[self.support_] = self.dual_coef_.T
+        weight = np.ones(problem.n, problem.dtype)
+        return constrained_prox(problem, Z, weight, np.zeros(problem.k), exactly=True)[0]
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of all columns at new rows, (m, k)."""

@@ -1,13 +1,17 @@
-"""Progress of a fit: the log, and scikit-learn's fit callbacks where it has them (1.9 on)."""
+"""Progress and end of a fit: the log, scikit-learn's fit callbacks (1.9 on), Ctrl-C, the clock."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from hssvm._threads import SharedSetting
+from hssvm.solvers import Status
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -21,14 +25,28 @@ except ImportError:  # scikit-learn < 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "FitTasks", "logging_to_stderr", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "FitTasks",
+    "ending_on_interrupt",
+    "logging_to_stderr",
+    "with_callbacks",
+]
 
 
 class FitTasks:
-    """The tasks of one fit, told to the estimator's callbacks."""
+    """The tasks of one fit, told to the estimator's callbacks.
 
-    def __init__(self, estimator: Any) -> None:
+    Parameters
+    ----------
+    estimator : KernelMachine
+    max_time : float, optional
+        Seconds from now after which the fit shall end.
+    """
+
+    def __init__(self, estimator: Any, max_time: float | None = None) -> None:
         self.estimator = estimator
+        self.deadline = math.inf if max_time is None else time.perf_counter() + max_time
         self.context = None
         if getattr(estimator, "_skl_callbacks", None):
             self.context = estimator._init_callback_context(max_subtasks=None)
@@ -42,14 +60,57 @@ class FitTasks:
         task.call_on_fit_task_begin(estimator=self.estimator)
         return bool(task.call_on_fit_task_end(estimator=self.estimator))
 
-    def after_look(self, iteration: int, gap: Any) -> bool:
+    @property
+    def seconds_left(self) -> float:
+        """Until the fit shall end."""
+        return self.deadline - time.perf_counter()
+
+    def after_look(self, iteration: int, gap: Any) -> Status | None:
         """Tell that a solver has looked at the gap; a solver's callback."""
-        return self.done(f"iteration {iteration}")
+        if self.done(f"iteration {iteration}") or _interrupt.came:
+            return Status.STOPPED
+        return Status.MAX_TIME if self.seconds_left <= 0 else None
 
     def end(self) -> None:
         """Tell that the fit has ended."""
         if self.context is not None:
             self.context.call_on_fit_task_end(estimator=self.estimator)
+
+
+class _Interrupt:
+    """Whether Ctrl-C came inside `ending_on_interrupt`."""
+
+    came = False
+
+
+_interrupt = _Interrupt()
+
+
+@contextmanager
+def ending_on_interrupt() -> Iterator[None]:
+    """Context in which Ctrl-C ends a fit with the best coefficients so far; twice, the program.
+
+    For the main thread of a program, such as the command line: a library must not take Ctrl-C from
+    whoever calls it.
+
+    Examples
+    --------
+    >>> from hssvm.estimators.callbacks import ending_on_interrupt
+    >>> with ending_on_interrupt():
+    ...     pass  # model.fit(X, y)
+    """
+
+    def handle(number: int, frame: Any) -> None:
+        if _interrupt.came:
+            raise KeyboardInterrupt
+        _interrupt.came = True
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _interrupt.came = False
 
 
 _shown = SharedSetting()

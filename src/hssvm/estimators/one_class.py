@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import FLOATS, KernelMachine
-from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
+from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.report import FitReport
 from hssvm.hss import Strategy
@@ -49,7 +49,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         all support vectors, a few times. 'auto' does so if all n * n values could be computed once
         in 60 seconds (a short trial says so), and stops after five times as long.
     max_time : float, default=None
-        Seconds after which refinement stops, with the best coefficients so far and their gap.
+        Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
+        Compression is not cut short.
     cache_size : float, default=2000
         Megabytes for kernel values during refinement.
     prediction : {'auto', 'leafwise', 'exact'}, default='auto'
@@ -67,6 +68,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     compression : Strategy of `hssvm.hss`, default=None
         Another compression than `NestedNystroem` with the three parameters above.
         `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
+        with other parameters.
     random_state : int, RandomState or None, default=None
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
@@ -121,6 +125,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         rtol: float = 1e-3,
         surplus: float = 0.125,
         compression: Strategy | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -141,6 +146,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.rtol = rtol
         self.surplus = surplus
         self.compression = compression
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
@@ -168,7 +174,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         if not 0 < self.nu <= 1:
             raise ValueError(f"nu must be above 0 and at most 1, got {self.nu!r}")
-        tasks = FitTasks(self)
+        tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, order="C")
             weight = self._check_weight(sample_weight, X)

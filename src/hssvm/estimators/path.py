@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm._threads import serial_blas
 from hssvm.estimators.base import REPORT_ROWS
-from hssvm.estimators.callbacks import FitTasks, logging_to_stderr
+from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, require_positive
@@ -102,7 +102,7 @@ def svc_path(
         signs = model._signs(codes, X.dtype)
         problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
         system = model._factor(matrix, problem, report)
-        solution = model._solve(problem, system, report, FitTasks(model), refine=refine)
+        solution, refine = model._solve(problem, system, report, model._tasks(), refine=refine)
         with report.stage("finish"):
             predictor: LeafwisePredictor | ExpansionPredictor
             if refine or not matrix.projection:

@@ -186,7 +186,8 @@ class SVC(Classifier):
         all support vectors, a few times. 'auto' does so if all n * n values could be computed once
         in 60 seconds (a short trial says so), and stops after five times as long.
     max_time : float, default=None
-        Seconds after which refinement stops, with the best coefficients so far and their gap.
+        Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
+        Compression is not cut short.
     cache_size : float, default=2000
         Megabytes for kernel values during refinement.
     prediction : {'auto', 'leafwise', 'exact'}, default='auto'
@@ -204,6 +205,9 @@ class SVC(Classifier):
     compression : Strategy of `hssvm.hss`, default=None
         Another compression than `NestedNystroem` with the three parameters above.
         `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
+        with other parameters.
     random_state : int, RandomState or None, default=None
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
@@ -263,6 +267,7 @@ class SVC(Classifier):
         rtol: float = 1e-3,
         surplus: float = 0.125,
         compression: Strategy | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -284,6 +289,7 @@ class SVC(Classifier):
         self.rtol = rtol
         self.surplus = surplus
         self.compression = compression
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
@@ -309,7 +315,7 @@ class SVC(Classifier):
         self
         """
         require_positive(C=self.C)
-        tasks = FitTasks(self)
+        tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
             report, seed = FitReport(), self._seed()

@@ -159,7 +159,7 @@ fit_report_, n_features_in_
         -------
         self
         """
-        tasks = FitTasks(self)
+        tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
             self._check_grid(X, weight)

@@ -22,7 +22,6 @@ the factor knows none.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +32,7 @@ from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
 from hssvm.solvers.iterate import Iterate, Penalised
 from hssvm.solvers.penalty import reweigh, typical_scale
-from hssvm.solvers.solution import Solution, Status
+from hssvm.solvers.solution import Callback, Solution, Status
 from hssvm.solvers.stopping import Stopping
 from hssvm.systems.base import System
 
@@ -51,8 +50,6 @@ TOGETHER = 100
 """Iterations that all columns make together. What is left then wants weights of its own: these
 columns are finished one by one."""
 
-Callback = Callable[[int, Floats], bool | None]
-
 
 @dataclass(frozen=True)
 class ADMM:
@@ -64,7 +61,8 @@ class ADMM:
         Relative duality gap at which a column stops.
     max_iter : int
     callback : callable, optional
-        Called as ``callback(iteration, gaps)`` after every look at the gap; True ends the run.
+        Called as ``callback(iteration, gaps)`` after every look at the gap; True ends the run, and
+        so does a `Status`, with that.
 
     Examples
     --------
@@ -166,7 +164,9 @@ class _Run:
             "iteration %d: largest gap %.1e, %d of %d columns go on",
             iteration, gap[iterate.index].max(), going.sum(), iterate.index.size,
         )  # fmt: skip
-        if self.solver.callback is not None and self.solver.callback(iteration, gap):
+        answer = self.solver.callback and self.solver.callback(iteration, gap)
+        if answer:
+            self.solution.end(iterate.index[going], answer)
             self.ended = True
         return going
 

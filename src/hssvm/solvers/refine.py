@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,7 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.rows import KernelRows
 from hssvm.problems.base import Problem
 from hssvm.solvers.lazy_product import LazyProduct
-from hssvm.solvers.solution import Solution, Status
+from hssvm.solvers.solution import Callback, Solution, Status
 from hssvm.solvers.working_set import Part, WorkingSet
 
 logger = logging.getLogger(__name__)
@@ -77,7 +76,8 @@ class Refine:
     max_time : float
         Seconds; the best point so far is returned then.
     callback : callable, optional
-        Called as ``callback(round, spreads)`` after every round; True ends the run.
+        Called as ``callback(round, spreads)`` after every round; True ends the run, and so does a
+        `Status`, with that.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Refine:
     tol: float
     memory: float = 2e9
     max_time: float = np.inf
-    callback: Callable[[int, Floats], bool | None] | None = None
+    callback: Callback | None = None
 
     @with_serial_blas
     def solve(self, problem: Problem, kernel_rows: KernelRows, start: Solution) -> Solution:
@@ -282,14 +282,17 @@ class _Run:
             self.rounds, spread.max(), steps, self.working_set.rows.size, self.product.watched.size,
         )  # fmt: skip
         self.look_at_the_clock()
-        if self.solver.callback is not None and self.solver.callback(self.rounds, spread):
-            self.ended = True
+        self.end(self.solver.callback and self.solver.callback(self.rounds, spread))
 
     def look_at_the_clock(self) -> None:
         """End after max_time."""
-        if time.perf_counter() - self.began > self.solver.max_time:
-            for column in self.open:
-                self.solution.status[column] = Status.MAX_TIME
+        late = time.perf_counter() - self.began > self.solver.max_time
+        self.end(Status.MAX_TIME if late else None)
+
+    def end(self, answer: Status | bool | None) -> None:
+        """End the run if there is an answer."""
+        if answer and not self.ended:
+            self.solution.end(self.open, answer)
             self.ended = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -18,10 +19,16 @@ class Status(Enum):
     CONVERGED = "The duality gap is below tol."
     MAX_ITER = "Reached max_iter with the gap above tol; raise max_iter, or tol if the gap will do."
     MAX_TIME = "Reached max_time with the gap above tol; raise max_time, or tol if the gap will do."
+    STOPPED = (
+        "Stopped by Ctrl-C or a callback with the gap above tol; warm_start=True goes on from here."
+    )
     PRECISION = (
         "The gap no longer falls: rounding errors are in the way. Raise tol, or give X in float64."
     )
     FIXED = "Ran for max_iter iterations, as the paper does: no stopping test was asked for."
+
+
+Callback = Callable[[int, Floats], Status | bool | None]
 
 
 @dataclass(eq=False)
@@ -77,6 +84,11 @@ class Solution:
         self.Z[:, to], self.F[:, to] = Z[:, better], F[:, better]
         self.primal[to], self.dual[to] = values.primal[better], values.dual[better]
         self.intercept[to], self.gap[to] = values.intercept[better], gap[better]
+
+    def end(self, columns: NDArray[np.int64], answer: Status | bool) -> None:
+        """Give columns that a callback has ended its status, or STOPPED if it only said True."""
+        for j in columns:
+            self.status[j] = answer if isinstance(answer, Status) else Status.STOPPED
 
     def accept(self, tol: float) -> None:
         """Count columns with a gap of at most `tol` as converged."""
