@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.scaling import Scaling
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.kernels import (
     CallableKernel,
@@ -81,7 +82,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators: translates parameters and runs the stages of a fit.
 
     Subclasses have the parameters kernel, gamma, degree, coef0, tol, max_iter, beta, refine,
-    max_time, cache_size, prediction, leaf_size, max_rank, rtol, surplus, compression and
+    max_time, cache_size, prediction, scaling, leaf_size, max_rank, rtol, surplus, compression and
     random_state.
     """
 
@@ -248,6 +249,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         solver = Refine(self.tol * REFINED, self.cache_size * 1e6, max_time, tasks.after_look)
         return solver.solve(problem, KernelRows(matrix.kernel, matrix.X), start)
 
+    def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        """Rows to train on, scaled as asked for, and their y if there is one."""
+        data = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
+        X, *rest = data if isinstance(data, tuple) else (data,)
+        self._scaling = Scaling.of(X, self.scaling)
+        return (self._scaling(X), *rest) if rest else self._scaling(X)
+
     def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
         if sample_weight is None:
             return np.ones(X.shape[0])
@@ -304,7 +312,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         dtype = self.dual_coef_.dtype
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        values = self._predictor()(X)
+        values = self._predictor()(self._scaling(X))
         return values + self.intercept_.astype(values.dtype)
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
@@ -331,7 +339,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _certify(self, problem: Problem, X: Rows, n_rows: int | None) -> Certificate:
         Z = np.zeros((problem.n, problem.k))
         Z[self.support_] = self.dual_coef_.T
-        rows = KernelRows(self.kernel_, X.astype(np.float64))
+        rows = KernelRows(self.kernel_, self._scaling(X).astype(np.float64))
         return certify(problem, rows, Z, self.intercept_, n_rows, self._seed())
 
     def summary(self) -> str:

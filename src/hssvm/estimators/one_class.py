@@ -7,10 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import validate_data
 
 from hssvm._threads import with_serial_blas
-from hssvm.estimators.base import FLOATS, KernelMachine
+from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.report import FitReport
@@ -56,6 +55,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     prediction : {'auto', 'leafwise', 'exact'}, default='auto'
         With the compressed kernel, from one leaf, or with the true kernel and all support vectors.
         'auto' is exact for a refined model, else leaf-wise.
+    scaling : {'standard', 'minmax'}, default=None
+        Of the features, learned in `fit`: to variance 1, or to [0, 1]. Kernels of distances need
+        features of comparable size.
     leaf_size : int, default=256
         Rows in a leaf of the tree, at most.
     max_rank : int, default=None
@@ -120,6 +122,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         max_time: float | None = None,
         cache_size: float = 2000,
         prediction: Literal["auto", "leafwise", "exact"] = "auto",
+        scaling: Literal["standard", "minmax"] | None = None,
         leaf_size: int = 256,
         max_rank: int | None = None,
         rtol: float = 1e-3,
@@ -141,6 +144,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.max_time = max_time
         self.cache_size = cache_size
         self.prediction = prediction
+        self.scaling = scaling
         self.leaf_size = leaf_size
         self.max_rank = max_rank
         self.rtol = rtol
@@ -176,7 +180,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
             raise ValueError(f"nu must be above 0 and at most 1, got {self.nu!r}")
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, order="C")
+            X = self._check_rows(X)
             weight = self._check_weight(sample_weight, X)
             report, seed = FitReport(), self._seed()
             matrix, refine = self._prepare(X, weight, report, seed)

@@ -13,8 +13,9 @@ from hssvm._threads import serial_blas
 from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.scaling import Scaling
 from hssvm.estimators.svc import SVC
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import Floats, as_rows, require_positive
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
 
@@ -40,10 +41,11 @@ class SVCPath:
     intercept: NDArray[np.float64]
     report: FitReport
     predictor: LeafwisePredictor | ExpansionPredictor
+    scaling: Scaling
 
     def decision_function(self, X: Any) -> Floats:
         """Decision values for every C, (m, k)."""
-        values = self.predictor(X)
+        values = self.predictor(self.scaling(as_rows(X)))
         return values + self.intercept.astype(values.dtype)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -113,4 +115,12 @@ def svc_path(
             else:
                 predictor = LeafwisePredictor(matrix, solution.Z)
             report.estimate(system, solution, REPORT_ROWS, seed)
-    return SVCPath(values, model.classes_, solution.Z, solution.intercept, report, predictor)
+    return SVCPath(
+        values,
+        model.classes_,
+        solution.Z,
+        solution.intercept,
+        report,
+        predictor,
+        model._scaling,
+    )

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hssvm._threads import with_serial_blas
-from hssvm.estimators.base import FLOATS, KernelMachine
+from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.report import FitReport
@@ -40,7 +40,7 @@ class Classifier(ClassifierMixin, KernelMachine):
 
         The first are those the user gave, the second those on C: times the weight of the class.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C")
+        X, y = self._check_rows(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         sample_weight = self._check_weight(sample_weight, X)
@@ -193,6 +193,9 @@ class SVC(Classifier):
     prediction : {'auto', 'leafwise', 'exact'}, default='auto'
         With the compressed kernel, from one leaf, or with the true kernel and all support vectors.
         'auto' is exact for a refined model, else leaf-wise.
+    scaling : {'standard', 'minmax'}, default=None
+        Of the features, learned in `fit`: to variance 1, or to [0, 1]. Kernels of distances need
+        features of comparable size.
     leaf_size : int, default=256
         Rows in a leaf of the tree, at most.
     max_rank : int, default=None
@@ -262,6 +265,7 @@ class SVC(Classifier):
         max_time: float | None = None,
         cache_size: float = 2000,
         prediction: Literal["auto", "leafwise", "exact"] = "auto",
+        scaling: Literal["standard", "minmax"] | None = None,
         leaf_size: int = 256,
         max_rank: int | None = None,
         rtol: float = 1e-3,
@@ -284,6 +288,7 @@ class SVC(Classifier):
         self.max_time = max_time
         self.cache_size = cache_size
         self.prediction = prediction
+        self.scaling = scaling
         self.leaf_size = leaf_size
         self.max_rank = max_rank
         self.rtol = rtol

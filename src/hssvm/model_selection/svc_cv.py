@@ -54,7 +54,7 @@ class SVCCV(Classifier):
         Bytes for the columns that are solved at once; more columns are solved in blocks, of at
         least the folds and classes of one C.
     kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, max_time, cache_size, \
-prediction, leaf_size, max_rank, rtol, surplus, compression, random_state, verbose
+prediction, scaling, leaf_size, max_rank, rtol, surplus, compression, random_state, verbose
         As in `SVC`. The folds use the compressed kernel; refined is the model for the best
         parameters.
 
@@ -107,6 +107,7 @@ fit_report_, n_features_in_
         max_time: float | None = None,
         cache_size: float = 2000,
         prediction: Literal["auto", "leafwise", "exact"] = "auto",
+        scaling: Literal["standard", "minmax"] | None = None,
         leaf_size: int = 256,
         max_rank: int | None = None,
         rtol: float = 1e-3,
@@ -131,6 +132,7 @@ fit_report_, n_features_in_
         self.max_time = max_time
         self.cache_size = cache_size
         self.prediction = prediction
+        self.scaling = scaling
         self.leaf_size = leaf_size
         self.max_rank = max_rank
         self.rtol = rtol

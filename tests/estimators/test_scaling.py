@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+
+SCALERS = {
+    ("standard", False): StandardScaler(),
+    ("standard", True): StandardScaler(with_mean=False),
+    ("minmax", False): MinMaxScaler(),
+    ("minmax", True): MaxAbsScaler(),
+}
+
+
+def uneven(rng, n, dtype, sparse):
+    """Features of very different sizes, one of them constant."""
+    X = rng.standard_normal((n, 4))
+    y = X[:, 0] + X[:, 1] > 0
+    X = (X * [1e-3, 1e3, 1, 0] + [0, 50, 0, 7]).astype(dtype)
+    return (scipy.sparse.csr_array(X) if sparse else X), y
+
+
+@pytest.mark.parametrize("estimator", [SVC(), SVR(), OneClassSVM(nu=0.2), SVCCV(Cs=[1.0], cv=3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("kind", "sparse"), SCALERS)
+def test_scaling_is_that_of_a_pipeline(estimator, kind, sparse, dtype, rng):
+    X, y = uneven(rng, 300, dtype, sparse)
+    estimator.set_params(scaling=kind, random_state=0).fit(X, y)
+    plain = type(estimator)(**{**estimator.get_params(), "scaling": None})
+    expected = make_pipeline(SCALERS[kind, sparse], plain).fit(X, y)
+    error = 1e-2 if dtype == np.float32 else 1e-6
+    if isinstance(estimator, SVR):
+        assert_allclose(estimator.predict(X), expected.predict(X), atol=error)
+    else:
+        values = expected.decision_function(X)
+        size = np.abs(values).max()
+        assert_allclose(estimator.decision_function(X), values, atol=error * size)
+
+
+def test_scaled_rows_are_certified(rng):
+    X, y = uneven(rng, 500, np.float64, False)
+    model = SVC(C=10, scaling="standard").fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.certify(X, y).gap[0] < 1e-5
+    assert SVC(C=10).fit(X, y).score(X, y) < model.score(X, y)
+
+
+def test_a_path_scales_too(rng):
+    X, y = uneven(rng, 2500, np.float64, False)
+    path = svc_path(X, y, [1.0], scaling="minmax", gamma=1.0, random_state=0)
+    model = SVC(scaling="minmax", gamma=1.0, refine=False, random_state=0).fit(X, y)
+    assert_allclose(path.decision_function(X)[:, 0], model.decision_function(X), atol=1e-9)
+
+
+def test_scaling_is_checked(rng):
+    X, y = uneven(rng, 50, np.float64, False)
+    with pytest.raises(ValueError, match="scaling must be"):
+        SVC(scaling="log").fit(X, y)
