@@ -56,7 +56,7 @@ def test_results_have_the_form_of_a_grid_search(rng):
 def test_blocks_of_columns_do_not_change_the_result(rng):
     X, y = data(rng, 500)
     whole = SVCCV(5, cv=3, tol=1e-6, random_state=0).fit(X, y)
-    blocks = SVCCV(5, cv=3, tol=1e-6, random_state=0, memory_limit=1.0).fit(X, y)
+    blocks = SVCCV(5, cv=3, tol=1e-6, random_state=0, column_memory=1.0).fit(X, y)
     assert_allclose(blocks.scores_, whole.scores_, atol=0.02)
     assert_array_equal(whole.Cs_, np.logspace(-2, 2, 5))
 

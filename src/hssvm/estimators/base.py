@@ -16,9 +16,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
+from hssvm.estimators.forecast import Forecast, forecast
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.scaling import Scaling
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
+from hssvm.hss.strategies import largest_size
 from hssvm.kernels import (
     CallableKernel,
     Gaussian,
@@ -87,6 +89,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     """
 
     warm_start = False
+    memory_limit: float | None = None
 
     _kernels: ClassVar[dict[str, Callable[[Any, float], Kernel]]] = {
         "rbf": lambda self, gamma: Gaussian(gamma),
@@ -173,6 +176,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         strategy = self.compression
         if strategy is None:
             strategy = NestedNystroem(rtol=self.rtol, max_rank=max_rank, surplus=self.surplus)
+        size = largest_size(strategy, tree.n, tree.depth) * X.dtype.itemsize
+        if self.memory_limit is not None and size > self.memory_limit:
+            raise MemoryError(
+                f"matrix and factor may take {size / 1e9:.2g} GB, more than the memory_limit of "
+                f"{self.memory_limit / 1e9:.2g} GB; lower max_rank or leaf_size, or give X in "
+                "float32. (`forecast` says what they are likely to take.)"
+            )
         with report.stage("compress"):
             return compress(kernel, X, tree, strategy, random_state=seed)
 
@@ -306,6 +316,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         Z[self.support_] = self.dual_coef_.T
         weight = np.ones(problem.n, problem.dtype)
         return constrained_prox(problem, Z, weight, np.zeros(problem.k), exactly=True)[0]
+
+    def _forecast(self, X: Rows, y: Any) -> Forecast:
+        kernel = self._make_kernel(X, np.ones(X.shape[0]), self.gamma)
+        return forecast(self, X, y, self._refines(X, kernel))
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of all columns at new rows, (m, k)."""

@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OutlierMixin
+from sklearn.base import OutlierMixin, clone
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
+from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.report import FitReport
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats
@@ -70,6 +71,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     compression : Strategy of `hssvm.hss`, default=None
         Another compression than `NestedNystroem` with the three parameters above.
         `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
+    memory_limit : float, default=None
+        Bytes that matrix and factor may take: a fit that might need more is refused before it
+        begins.
     warm_start : bool, default=False
         Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
         with other parameters.
@@ -128,6 +132,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         rtol: float = 1e-3,
         surplus: float = 0.125,
         compression: Strategy | None = None,
+        memory_limit: float | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -150,6 +155,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.rtol = rtol
         self.surplus = surplus
         self.compression = compression
+        self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
@@ -158,6 +164,30 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def forecast(self, X: Any) -> Forecast:
+        """What a fit would take, from fits of two small samples.
+
+        Parameters
+        ----------
+        X
+            What the model would be trained on.
+
+        Returns
+        -------
+        Forecast
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import OneClassSVM
+        >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
+        >>> forecast = OneClassSVM(refine=False).forecast(X)
+        >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
+        (20000, True, ['fits.'])
+        """
+        X = self._check_rows(X)
+        return clone(self).set_params(scaling=None)._forecast(X, None)
 
     @with_callbacks
     @with_serial_blas

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,7 @@ from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
+from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.report import FitReport
 from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
@@ -208,6 +209,9 @@ class SVC(Classifier):
     compression : Strategy of `hssvm.hss`, default=None
         Another compression than `NestedNystroem` with the three parameters above.
         `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
+    memory_limit : float, default=None
+        Bytes that matrix and factor may take: a fit that might need more is refused before it
+        begins.
     warm_start : bool, default=False
         Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
         with other parameters.
@@ -271,6 +275,7 @@ class SVC(Classifier):
         rtol: float = 1e-3,
         surplus: float = 0.125,
         compression: Strategy | None = None,
+        memory_limit: float | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -294,12 +299,37 @@ class SVC(Classifier):
         self.rtol = rtol
         self.surplus = surplus
         self.compression = compression
+        self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
     def _C(self) -> float:
         return self.C
+
+    def forecast(self, X: Any, y: Any) -> Forecast:
+        """What a fit would take, from fits of two small samples.
+
+        Parameters
+        ----------
+        X, y
+            What the model would be trained on.
+
+        Returns
+        -------
+        Forecast
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
+        >>> forecast = SVC(refine=False).forecast(X, X[:, 0] > 0)
+        >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
+        (20000, True, ['fits.'])
+        """
+        X, y = self._check_rows(X, y)
+        return clone(self).set_params(scaling=None)._forecast(X, y)
 
     @with_callbacks
     @with_serial_blas

@@ -57,6 +57,10 @@ class NeighbourInterpolation(Strategy):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
+    def largest_rank(self, depth: int, level: int) -> int:
+        """Most functions that a node of a level may keep."""
+        return self.max_rank
+
     def compress(
         self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator
     ) -> list[Level]:

@@ -59,6 +59,10 @@ class NestedNystroem(Strategy):
         if not 0 <= self.rtol < 1:
             raise ValueError(f"rtol must be in [0, 1), got {self.rtol}")
 
+    def largest_rank(self, depth: int, level: int) -> int:
+        """Most functions that a node of a level may keep."""
+        return int(self.max_rank * RANK_GROWTH ** min(depth - level, GROWING_LEVELS))
+
     def compress(
         self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator
     ) -> list[Level]:
@@ -69,8 +73,7 @@ class NestedNystroem(Strategy):
 
         def step(level: int, candidates: NDArray[np.int64], offsets: NDArray[np.int64]) -> Level:
             nonlocal below
-            growth = RANK_GROWTH ** min(tree.depth - level, GROWING_LEVELS)
-            cap = int(self.max_rank * growth) if level else 0
+            cap = self.largest_rank(tree.depth, level) if level else 0
             cap = min(cap, int(np.diff(offsets).max()))
             samples = draw_samples(tree, level, min(OVERSAMPLING * cap, tree.n), rng)
             max_size = math.ceil((1 + self.surplus) * cap)

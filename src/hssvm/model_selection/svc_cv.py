@@ -50,7 +50,7 @@ class SVCCV(Classifier):
     cv : int or splitter, default=5
     scoring : str or callable, default=None
         A scikit-learn scorer of classes or decision values; None is the accuracy.
-    memory_limit : float, default=2e9
+    column_memory : float, default=2e9
         Bytes for the columns that are solved at once; more columns are solved in blocks, of at
         least the folds and classes of one C.
     kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, max_time, cache_size, \
@@ -95,7 +95,7 @@ fit_report_, n_features_in_
         gammas: Sequence[float | Literal["scale", "auto"]] = ("scale",),
         cv: Any = 5,
         scoring: Any = None,
-        memory_limit: float = 2e9,
+        column_memory: float = 2e9,
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
@@ -120,7 +120,7 @@ fit_report_, n_features_in_
         self.gammas = gammas
         self.cv = cv
         self.scoring = scoring
-        self.memory_limit = memory_limit
+        self.column_memory = column_memory
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0
@@ -229,7 +229,7 @@ fit_report_, n_features_in_
         """Write the scores (n_Cs, n_folds); return the mean coefficients of the folds by C."""
         n, n_classes = unit_bound.shape
         one_C = folds.bounds(unit_bound)
-        columns = self.memory_limit / (ARRAYS * n * unit_bound.dtype.itemsize)
+        columns = self.column_memory / (ARRAYS * n * unit_bound.dtype.itemsize)
         per_block = max(1, int(columns / one_C.shape[1]))
         solver = ADMM(
             tol=self.tol if matrix.tree.depth == 0 else max(self.tol, FOLD_TOL),
