@@ -4,6 +4,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -20,6 +22,7 @@
 #include "hss/smo.hpp"
 #include "hss/split.hpp"
 #include "hss/sweep.hpp"
+#include "io/libsvm_text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -263,8 +266,8 @@ void route(const Rows& X, Index depth, Matrix<const T> directions, Array<const T
 // --- compression ---------------------------------------------------------------------------------
 
 // One array of what every node keeps, node after node.
-template <class T, class Part>
-nb::object concatenate(std::vector<hss::NodeBasis<T>>& nodes, Part&& part) {
+template <class Node, class Part>
+nb::object concatenate(std::vector<Node>& nodes, Part&& part) {
     using Value = typename std::decay_t<decltype(part(nodes[0]))>::value_type;
     std::vector<Index> start(nodes.size() + 1, 0);
     for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -477,6 +480,42 @@ void factor_level(const Level& level, const KernelMatrix* K, std::optional<Array
                          packed.data(), W.data(), R.data());
 }
 
+// --- files ---------------------------------------------------------------------------------------
+
+template <class T>
+void bind_libsvm_text(nb::module_& m, const char* name) {
+    using Text = hss::io::LibsvmText<T>;
+    using Part = hss::io::LibsvmRows<T>;
+    nb::class_<Text>(m, name)
+        .def("__init__",
+             [](Text* self, Index max_index) {
+                 require(max_index >= 0 && max_index <= std::numeric_limits<std::int32_t>::max(),
+                         "max_index must be below 2**31");
+                 new (self) Text(max_index);
+             },
+             "max_index"_a)
+        .def("feed",
+             [](Text& self, nb::bytes lines) {
+                 const char* text = lines.c_str();
+                 const Index n_bytes = static_cast<Index>(lines.size());
+                 nb::gil_scoped_release release;
+                 self.feed(text, n_bytes);
+             },
+             "lines"_a)
+        // -> labels or None, counts, columns, values, n_features
+        .def("take", [](Text& self) {
+            Index n_features = 0;
+            for (auto& part : self.parts) n_features = std::max(n_features, part.n_features);
+            const bool labelled = self.labelled.value_or(false);
+            nb::object labels = concatenate(self.parts, [](Part& p) -> auto& { return p.labels; });
+            return nb::make_tuple(
+                labelled ? labels : nb::none(),
+                concatenate(self.parts, [](Part& p) -> auto& { return p.counts; }),
+                concatenate(self.parts, [](Part& p) -> auto& { return p.columns; }),
+                concatenate(self.parts, [](Part& p) -> auto& { return p.values; }), n_features);
+        });
+}
+
 template <class T>
 void bind_functions(nb::module_& m) {
     m.def("kernel_block", &kernel_block<T>, "kernel"_a, "X"_a, "Y"_a, "out"_a.noconvert());
@@ -677,6 +716,8 @@ NB_MODULE(_core, m) {
     nb::class_<Below>(m, "Below");
 
     // No argument of these tells the precision of its result: two names.
+    bind_libsvm_text<float>(m, "LibsvmText_f32");
+    bind_libsvm_text<double>(m, "LibsvmText_f64");
     m.def("compress_level_f32", &compress_level<float>, "K"_a, "candidates"_a.noconvert(),
           "offsets"_a.noconvert(), "samples"_a.noconvert(), "max_rank"_a, "max_size"_a, "rtol"_a,
           "below"_a.none());

@@ -11,7 +11,7 @@ def test_has_a_version():
 
 
 def test_imports_quickly_and_only_what_it_needs():
-    code = "import sys, hssvm.hss, hssvm.systems; print('sklearn' in sys.modules)"
+    code = "import sys, hssvm.hss, hssvm.io, hssvm.systems; print('sklearn' in sys.modules)"
     seconds = []
     for _ in range(3):
         start = time.perf_counter()
@@ -19,6 +19,12 @@ def test_imports_quickly_and_only_what_it_needs():
         seconds.append(time.perf_counter() - start)
         assert out.strip() == "False"
     assert min(seconds) < 2
+
+
+def test_every_part_is_found_by_name():
+    parts = {path.parent.name for path in Path(hssvm.__file__).parent.glob("*/__init__.py")}
+    assert parts <= set(dir(hssvm))
+    assert all(getattr(hssvm, part).__name__ == f"hssvm.{part}" for part in parts)
 
 
 def test_the_example_of_the_readme_runs(capsys):

@@ -3,8 +3,8 @@
 `SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once; `SVR` is
 for regression, `OneClassSVM` for novelty. Below them, each on the ones after it: `model_selection`,
 `estimators`; `solvers`, `problems` and `predict`; `systems`; and the engine in `hss` and `kernels`:
-the kernel matrix of n points, compressed to O(n) numbers and factored once. `plotting` draws what
-comes out.
+the kernel matrix of n points, compressed to O(n) numbers and factored once. `io` reads data from
+files, `plotting` draws what comes out, `cli` is the command line.
 """
 
 from importlib import import_module
@@ -19,8 +19,8 @@ __version__ = version("hssvm")
 __all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "__version__", "svc_path"]
 
 _PARTS = (
-    "estimators", "hss", "kernels", "model_selection", "plotting", "predict", "problems", "solvers",
-    "systems",
+    "estimators", "hss", "io", "kernels", "model_selection", "plotting", "predict", "problems",
+    "solvers", "systems",
 )  # fmt: skip
 _HOMES = {
     "SVC": "estimators",

@@ -37,6 +37,26 @@ class Level:
         rows: _Indices | None,
     ) -> None: ...
 
+class LibsvmText_f32:
+    """LIBSVM text that comes in pieces of whole lines."""
+
+    def __init__(self, max_index: int) -> None: ...
+    def feed(self, lines: bytes) -> None: ...
+    def take(
+        self,
+    ) -> tuple[
+        NDArray[np.float64] | None, _Indices, NDArray[np.int32], NDArray[np.float32], int
+    ]: ...
+
+class LibsvmText_f64:
+    def __init__(self, max_index: int) -> None: ...
+    def feed(self, lines: bytes) -> None: ...
+    def take(
+        self,
+    ) -> tuple[
+        NDArray[np.float64] | None, _Indices, NDArray[np.int32], NDArray[np.float64], int
+    ]: ...
+
 def kernel_block(kernel: Kernel, X: Rows, Y: Rows, out: _Floats) -> None: ...
 def grouped_product(
     kernel: Kernel,

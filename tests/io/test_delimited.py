@@ -1,0 +1,128 @@
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
+
+from hssvm.io import read
+
+PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def read_text(tmp_path, text, name="rows.csv", **options):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return read(path, **options)
+
+
+@pytest.mark.parametrize("packing", PACK)
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+@pytest.mark.parametrize("header", [False, True])
+@given(data=st.data())
+def test_written_rows_come_back(packing, ending, header, data, tmp_path_factory):
+    dtype = data.draw(st.sampled_from([np.float32, np.float64]))
+    n, p = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
+    finite = st.floats(
+        width=32 if dtype == np.float32 else 64, allow_nan=False, allow_infinity=False
+    )
+    X = data.draw(arrays(dtype, (n, p), elements=finite))
+    y = data.draw(arrays(np.float64, n, elements=st.floats(-1e300, 1e300)))
+    target = data.draw(st.integers(-p - 1, p))
+    rows = np.insert(X.astype(np.float64), target % (p + 1), y, axis=1)
+    between = "," if ending == ".csv" else "\t"
+    lines = [between.join(map(repr, row)) for row in rows.tolist()]
+    if header:
+        lines.insert(0, between.join(f"column {j}" for j in range(p + 1)))
+    end = data.draw(st.sampled_from(["\n", "\r\n"]))
+    path = tmp_path_factory.getbasetemp() / f"rows{ending}{packing}"
+    path.write_bytes(PACK[packing](end.join(lines).encode()))
+    for which in [target, f"column {target % (p + 1)}"] if header else [target]:
+        X_read, y_read = read(path, dtype=dtype, target=which)
+        assert X_read.dtype == dtype and X_read.flags.c_contiguous
+        assert_array_equal(X_read, X)
+        assert_array_equal(y_read, y)
+
+
+def test_labels_may_be_text(tmp_path):
+    X, y = read_text(tmp_path, 'kind,a,b\n"rose, red",1,2\n\n Öl ,3, 4\n')
+    assert_array_equal(X, [[1, 2], [3, 4]])
+    assert y.tolist() == ["rose, red", "Öl"]
+    _, y = read_text(tmp_path, "1,1_0\n2,1_1\n", target=1)
+    assert y.tolist() == ["1_0", "1_1"]
+    _, y = read_text(tmp_path, "\ufeff1,5\nb,6\n")
+    assert y.tolist() == ["1", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "n_rows"),
+    [
+        ("1,2\n3,4\n", 2),
+        ("y,x\n3,4\n", 1),
+        ("y,0\n3,4\n", 1),
+        ("a,0\nb,4\n", 2),
+        ("y,x\na,4\n", 1),
+        ("1,2\n", 1),
+    ],
+)
+def test_header_is_text_above_numbers(text, n_rows, tmp_path):
+    assert len(read_text(tmp_path, text)[0]) == n_rows
+
+
+def test_no_labels(tmp_path):
+    X, y = read_text(tmp_path, "a,b\n1,2\n3,4\n", target=False)
+    assert y is None
+    assert_array_equal(X, [[1, 2], [3, 4]])
+
+
+def test_many_rows(tmp_path, rng):
+    """More than NumPy reads at once."""
+    table = rng.standard_normal((120_000, 3)).round(3)
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, table, "%g", ",")
+    X, y = read(path, dtype=np.float64)
+    assert_array_equal(np.column_stack([y, X]), table)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("1,2", "2 fields in place of 3"),
+        ("1,2,3,4", "4 fields in place of 3"),
+        ("1,,3", "no value in column 'a'; impute it or drop the line"),
+        ("1,2,NaN", "no value in column 'b'; impute"),
+        ("1,?,2", "no value in column 'a'; impute"),
+        (",2,3", "no value in column 'y'"),
+        ("1,x,3", "'x' in column 'a' is not a finite number"),
+        ("1,2,inf", "'inf' in column 'b' is not a finite number"),
+        ("1,1_0,3", "'1_0' in column 'a' is not a finite number"),
+        ("1,1e39,3", "'1e39' in column 'a' is too large for float32; read with dtype=np.float64"),
+        ("nan,1,3", "no value in column 'y'"),
+        ("1,2,3\0", "line contains NUL|.* is not a finite number"),
+    ],
+)
+def test_malformed_lines_are_named(line, problem, tmp_path):
+    with pytest.raises(ValueError, match=rf"rows.csv, line 5: ({problem})"):
+        read_text(tmp_path, f"y,a,b\n1,2,3\n\n1,2,3\n{line}\n1,2,3\n")
+
+
+def test_columns_without_names_have_numbers(tmp_path):
+    with pytest.raises(ValueError, match="line 2: no value in column 1;"):
+        read_text(tmp_path, "1,2\n1,\n")
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    for text in ("", "\n\n"):
+        with pytest.raises(ValueError, match="has no rows"):
+            read_text(tmp_path, text)
+    with pytest.raises(ValueError, match="no rows below its header"):
+        read_text(tmp_path, "y,x\n", target="y")
+    with pytest.raises(ValueError, match="one column"):
+        read_text(tmp_path, "1;2\n3;4\n")
+    (tmp_path / "latin.csv").write_bytes("Öl,1\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"latin\.csv is not UTF-8 text .* convert it"):
+        read(tmp_path / "latin.csv")

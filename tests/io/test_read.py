@@ -1,0 +1,206 @@
+import builtins
+import bz2
+import gzip
+import lzma
+import zipfile
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from hssvm.io import read
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+TEXT = {"libsvm": b"1 2:3\n2 1:4 2:5\n", "csv": b"1,0,3\n2,4,5\n"}
+X, Y = np.float32([[0, 3], [4, 5]]), np.float64([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        *((f"rows{ending}", "libsvm") for ending in ["", ".libsvm", ".svm", ".svmlight", ".txt"]),
+        *((f"rows.scale{ending}", "libsvm") for ending in [".t", ".tr", ".train", ".test", ".T"]),
+        ("rows.csv", "csv"),
+        ("ROWS.CSV", "csv"),
+    ],
+)
+def test_the_ending_tells_the_format(name, format, tmp_path):
+    for packing, pack in {"": bytes, **PACK}.items():
+        path = tmp_path / (name + packing)
+        path.write_bytes(pack(TEXT[format]))
+        X_read, y = read(str(path))
+        assert_array_equal(X_read, X)
+        assert_array_equal(y, Y)
+
+
+@pytest.mark.parametrize("format", TEXT)
+def test_or_the_caller_does(format, tmp_path):
+    path = tmp_path / "rows.data.gz"
+    path.write_bytes(gzip.compress(TEXT[format]))
+    with pytest.raises(
+        ValueError, match=r"rows.data.gz: .*ending '.data'; pass format='libsvm' or"
+    ):
+        read(path)
+    assert_array_equal(read(path, format=format)[0], X)
+    with pytest.raises(ValueError, match="format 'arff' is none of 'libsvm', 'csv'"):
+        read(path, format="arff")
+
+
+@pytest.mark.parametrize("format", TEXT)
+@pytest.mark.parametrize("packing", PACK)
+def test_damaged_packing(format, packing, tmp_path, rng):
+    packed = PACK[packing](b"".join(b"%d,%d\n" % (i, 3 * i) for i in rng.integers(0, 9999, 5000)))
+    path = tmp_path / f"rows{packing}"
+    for damaged in (packed[: len(packed) // 2], b"not packed at all"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"rows{packing} cannot be unpacked .* get it again"):
+            read(path, format=format)
+
+
+def test_parameters_are_checked(tmp_path):
+    path = tmp_path / "rows"
+    path.write_bytes(TEXT["libsvm"])
+    with pytest.raises(ValueError, match=r"dtype must be np.float32 or np.float64, got int64"):
+        read(path, dtype=np.int64)
+    for n_features in (0, 2**31):
+        with pytest.raises(ValueError, match="n_features must be between"):
+            read(path, n_features=n_features)
+    with pytest.raises(ValueError, match="target is for tables"):
+        read(path, target=0)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "nothing.xz")
+    assert read(path, n_features=3)[0].shape == (2, 3)
+
+
+def test_columns_are_checked(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b,c\n" + TEXT["csv"])
+    assert_array_equal(read(path, n_features=2)[0], X)
+    assert_array_equal(read(path, target="a")[1], Y)
+    assert_array_equal(read(path, target=-1)[1], [3, 5])
+    with pytest.raises(ValueError, match="has 2 features instead of n_features = 3"):
+        read(path, n_features=3)
+    with pytest.raises(ValueError, match="no column 'd'; its columns are 'a', 'b', 'c'"):
+        read(path, target="d")
+    for target in (3, -4):
+        with pytest.raises(ValueError, match=f"no column {target}; it has 3"):
+            read(path, target=target)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("labels", [np.int8([1, 2]), np.array(["a", "b"]), np.array([b"a", b"b"])])
+def test_npz(labels, dtype, tmp_path):
+    path = tmp_path / "rows.npz"
+    np.savez_compressed(path, X=np.asfortranarray(X), y=labels, other=np.array([None]))
+    X_read, y = read(path, dtype=dtype)
+    assert X_read.dtype == dtype and X_read.flags.c_contiguous
+    assert_array_equal(X_read, X)
+    assert_array_equal(y, labels.astype(str) if labels.dtype.kind in "US" else Y)
+    np.savez(path, X=X)
+    assert read(path)[1] is None
+
+
+def test_npy(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, np.column_stack([Y, X]).astype(np.int16))
+    assert_array_equal(read(path)[0], X)
+    assert_array_equal(read(path)[1], Y)
+    assert_array_equal(read(path, target=-1)[1], X[:, 1])
+    assert read(path, target=False)[0].shape == (2, 3)
+    with pytest.raises(ValueError, match="its columns have no names; pass the number of 'y'"):
+        read(path, target="y")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "problem"),
+    [
+        ({"Z": X}, "no array X; it has Z"),
+        ({}, "no array X; it has none"),
+        ({"X": X, "y": Y[:1]}, r"X has 2 rows, but y has shape \(1,\)"),
+        ({"X": X, "y": X}, "X has 2 rows, but y has shape"),
+        ({"X": X[0]}, "expected a table of numbers, got shape"),
+        ({"X": X.astype(str)}, "expected a table of numbers, .* <U"),
+        ({"X": X[:0]}, "has no rows"),
+        ({"X": np.array([[1, 2], [np.nan, 3]])}, "feature 0 of row 1 is nan; impute"),
+        ({"X": np.array([[1, 2e300]])}, r"feature 1 of row 0 is 2e\+300; .* dtype=np.float64"),
+        ({"X": X, "y": Y * np.inf}, "label of row 0 is inf"),
+        ({"X": X, "y": Y.astype("M8[s]")}, "labels are numbers or strings, not datetime64"),
+        ({"X": X, "y": np.array([None, 1])}, "cannot be read as a NumPy file: .*allow_pickle"),
+    ],
+)
+def test_arrays_that_cannot_be_used(arrays, problem, tmp_path):
+    np.savez(tmp_path / "rows.npz", **arrays)
+    with pytest.raises(ValueError, match=f"rows.npz.*{problem}"):
+        read(tmp_path / "rows.npz")
+
+
+def test_numpy_files_that_cannot_be_used(tmp_path):
+    path = tmp_path / "rows.npz"
+    np.savez(path, X=X)
+    with pytest.raises(ValueError, match=r"labels of an .npz file are its y"):
+        read(path, target=0)
+    whole = path.read_bytes()
+    for damaged in (b"", b"text", whole[:100], whole[:-30], whole.replace(b"NUMPY", b"XXXXX")):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"rows.npz cannot be read as a NumPy file"):
+            read(path)
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("X.npy", "text")
+    with pytest.raises(ValueError, match=r"rows.npz"):
+        read(path)
+    np.save(tmp_path / "row.npy", Y)
+    with pytest.raises(ValueError, match=r"expected a table, got shape \(2,\)"):
+        read(tmp_path / "row.npy")
+    (tmp_path / "rows.npz.gz").write_bytes(gzip.compress(whole))
+    with pytest.raises(ValueError, match="only text is unpacked while reading; unpack it first"):
+        read(tmp_path / "rows.npz.gz")
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "rows.parquet"
+
+    def write(**columns):
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+    write(y=[1, 2], a=[False, True], b=pyarrow.array([3, 5], pyarrow.uint8()))
+    X_read, y = read(path)
+    assert X_read.dtype == np.float32 and X_read.flags.c_contiguous
+    assert_array_equal(X_read, [[0, 3], [1, 5]])
+    assert_array_equal(y, Y)
+    assert_array_equal(read(path, target="b", dtype=np.float64)[1], [3, 5])
+    assert read(path, target=False)[1] is None
+
+    kinds = pyarrow.array(["rose", "iris"])
+    for column in (kinds, kinds.dictionary_encode()):
+        write(x=[0.5, 1.5], kind=column)
+        assert read(path, target=-1)[1].tolist() == ["rose", "iris"]
+        with pytest.raises(ValueError, match=r"column 'kind' has .*string.* in place of numbers"):
+            read(path)
+    for x in ([1.0, None], pyarrow.array(["a", None])):
+        write(y=[1, 2], x=x)
+        with pytest.raises(ValueError, match="column 'x' has no value in row 1; impute"):
+            read(path)
+    write(y=[1, 2], x=[1.0, 1e300])
+    with pytest.raises(ValueError, match=r"feature 0 of row 1 is inf; .* dtype=np.float64"):
+        read(path)
+    write(y=[[1], [2]], x=[1.0, 2.0])
+    with pytest.raises(ValueError, match="labels are numbers or strings"):
+        read(path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"rows.parquet cannot be read as Parquet"):
+        read(path)
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    original = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install hssvm\[parquet\]"):
+        read(tmp_path / "rows.parquet")
