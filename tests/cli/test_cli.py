@@ -50,7 +50,7 @@ def test_from_training_to_predictions(folder):
     loaded = hssvm.load(model)
     assert loaded.C == 10
     assert loaded.scaling == "standard"
-    X, y = hssvm.io.read(folder / "test.libsvm", n_features=3)
+    _, y = hssvm.io.read(folder / "test.libsvm", n_features=3)
     assert np.mean(np.loadtxt(labels) == y) == pytest.approx(accuracy, abs=1e-4)
     values = call("predict", model, folder / "test.libsvm", "--values").stdout.splitlines()
     assert np.all(np.sign(np.array(values, float)) == np.loadtxt(labels))
