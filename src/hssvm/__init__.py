@@ -1,9 +1,10 @@
 """Nonlinear support vector machines at scale.
 
-`SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once. Below
-them, each on the ones after it: `model_selection`, `estimators`; `solvers`, `problems` and
-`predict`; `systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points,
-compressed to O(n) numbers and factored once. `plotting` draws what comes out.
+`SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once; `load`
+reads a saved model. Below them, each on the ones after it: `model_selection`, `estimators`;
+`persistence`; `solvers`, `problems` and `predict`; `systems`; and the engine in `hss` and
+`kernels`: the kernel matrix of n points, compressed to O(n) numbers and factored once. `plotting`
+draws what comes out.
 """
 
 from importlib import import_module
@@ -13,15 +14,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hssvm.estimators import SVC, svc_path
     from hssvm.model_selection import SVCCV
+    from hssvm.persistence import load
 
 __version__ = version("hssvm")
-__all__ = ["SVC", "SVCCV", "__version__", "svc_path"]
+__all__ = ["SVC", "SVCCV", "__version__", "load", "svc_path"]
 
 _PARTS = (
-    "estimators", "hss", "kernels", "model_selection", "plotting", "predict", "problems", "solvers",
-    "systems",
+    "estimators", "hss", "kernels", "model_selection", "persistence", "plotting", "predict",
+    "problems", "solvers", "systems",
 )  # fmt: skip
-_HOMES = {"SVC": "estimators", "svc_path": "estimators", "SVCCV": "model_selection"}
+_HOMES = {
+    "SVC": "estimators",
+    "svc_path": "estimators",
+    "SVCCV": "model_selection",
+    "load": "persistence",
+}
 
 
 def __getattr__(name: str) -> Any:

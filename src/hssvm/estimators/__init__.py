@@ -1,7 +1,8 @@
 """scikit-learn estimators on the engine.
 
 `base` holds what all of them share: the kernel, the compression, the solver; `report` what a fit
-says about itself; `callbacks` its progress; `svc` the classifier; `path` all values of C at once.
+says about itself; `callbacks` its progress; `saving` what a model file keeps of it; `svc` the
+classifier; `path` all values of C at once.
 """
 
 from hssvm.estimators.path import SVCPath, svc_path

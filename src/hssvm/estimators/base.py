@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.saving import SavableEstimator
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.kernels import (
     CallableKernel,
@@ -61,7 +61,7 @@ REPORT_ROWS = 128
 """Rows of the true kernel matrix that the report looks at."""
 
 
-class KernelMachine(CallbackSupportMixin, BaseEstimator):
+class KernelMachine(CallbackSupportMixin, SavableEstimator):
     """Base of the estimators: translates parameters and runs the stages of a fit.
 
     Subclasses have the parameters kernel, gamma, degree, coef0, tol, max_iter, beta, refine,

@@ -16,9 +16,11 @@ from hssvm.estimators.base import REPORT_ROWS, KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.saving import LACKS_SUPPORT, has_form
 from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.kernels.rows import KernelRows
+from hssvm.persistence.archive import require
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
 
@@ -28,6 +30,8 @@ FLOATS = [np.float64, np.float32]
 
 class Classifier(ClassifierMixin, KernelMachine):
     """What the classifiers share: labels, weights, decision values and their meaning."""
+
+    _saved = (*KernelMachine._saved, "classes_", "n_support_")
 
     def _C(self) -> float:
         """Return the C of the fitted model."""
@@ -112,9 +116,10 @@ class Classifier(ClassifierMixin, KernelMachine):
         against the rest per column
         """
         check_is_fitted(self)
-        dtype = self.dual_coef_.dtype
+        predictor = self._predictor()
+        dtype = predictor.X.dtype
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        values = self._predictor()(X)
+        values = predictor(X)
         values = values + self.intercept_.astype(values.dtype)
         return values[:, 0] if self.classes_.size == 2 else values
 
@@ -134,13 +139,29 @@ class Classifier(ClassifierMixin, KernelMachine):
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
         self._check_prediction()
         if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
+            self._require_support("prediction='exact'")
             return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
         if self._leafwise is None:
             raise ValueError(
                 "a refined model has no leaves to predict from, nor has one whose compression is "
-                "no projection; fit with refine=False and compression=None"
+                "no projection, or one that was saved with prediction='exact'; fit with "
+                "refine=False and compression=None"
             )
         return self._leafwise
+
+    def _require_support(self, what: str) -> None:
+        if not hasattr(self, "dual_coef_"):
+            raise ValueError(LACKS_SUPPORT.format(what))
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        n_classes = self.classes_.size
+        require(
+            n_columns == (1 if n_classes == 2 else n_classes)
+            and np.array_equal(self.classes_, np.unique(self.classes_)),
+            "classes_ does not fit",
+        )
+        require(has_form(self.n_support_, np.int64, (n_classes,)), "n_support_ does not fit")
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
@@ -175,6 +196,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         (True, 5000)
         """
         check_is_fitted(self)
+        self._require_support("certify")
         dtype = self.dual_coef_.dtype
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         if self.support_[-1] >= X.shape[0]:
