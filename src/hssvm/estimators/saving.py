@@ -205,4 +205,5 @@ def unpack_report(document: dict[str, Any], n_columns: int) -> FitReport:
             fits = all(type(item) is ITEMS[name] for item in items)
         require(fits, f"{name} of the fit report does not fit")
     require(report.n_columns == n_columns, "the fit report is one of another model")
+    report.summary()  # OverflowError here for numbers that cannot be shown
     return report
