@@ -328,6 +328,14 @@ def test_other_files_are_named(content, tmp_path):
         hssvm.load(tmp_path / "a")
 
 
+@pytest.mark.parametrize("document", ["[" * 100_000, '{"format": NaN}', "\xff", "1" * 10_000])
+def test_other_documents_are_named(document, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a", "w") as archive:
+        archive.writestr("model.json", document)
+    with pytest.raises(ValueError, match="a is damaged, or not a model"):
+        hssvm.load(tmp_path / "a")
+
+
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         hssvm.load(tmp_path / "a")

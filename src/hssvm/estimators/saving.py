@@ -12,22 +12,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.report import FitReport
-from hssvm.persistence import save
+from hssvm.persistence import save_model
 from hssvm.persistence.archive import require
 from hssvm.persistence.plain import OBJECTS, from_plain, to_plain
 from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
 from hssvm.predict import LeafwisePredictor
 
-LACKS_SUPPORT = (
-    "{} needs the support vectors, which a saved model on the compressed kernel lacks: its file "
-    "has only what predicts leaf by leaf; fit again, or keep the whole model with joblib"
-)
-
 
 class SavableEstimator(BaseEstimator):
     """An estimator with `save`.
 
-    A subclass lists in `_saved` the attributes of its own, and checks them in `_after_load`.
+    A subclass lists in `_saved` the attributes of its own, checks them in `_after_load`, and is one
+    of `hssvm.persistence.model.HOMES`. Its `_predictor` is what a file holds.
     """
 
     _saved: ClassVar[tuple[str, ...]] = ("intercept_", "n_iter_")
@@ -74,7 +70,15 @@ class SavableEstimator(BaseEstimator):
         True
         """
         check_is_fitted(self)
-        save(self, path)
+        save_model(self, path)
+
+    def _require_support(self, what: str) -> None:
+        if not hasattr(self, "dual_coef_"):
+            raise ValueError(
+                f"{what} needs the support vectors, which a saved model on the compressed kernel "
+                "lacks: its file has only what predicts leaf by leaf; fit again, or keep the whole "
+                "model with joblib"
+            )
 
     def _pack(self) -> tuple[dict[str, Any], Arrays]:
         """Return the document of a file, and its arrays."""
@@ -135,7 +139,7 @@ class SavableEstimator(BaseEstimator):
         kernel = from_plain(document["kernel"])
         predictor = unpack_predictor(document, kernel, arrays)
         model.kernel_ = kernel
-        model._take_predictor(predictor)
+        model._leafwise = predictor if isinstance(predictor, LeafwisePredictor) else None
         model._take_features(document)
         for name in cls._saved:
             setattr(model, name, from_plain(document["attributes"][name]))
@@ -146,9 +150,6 @@ class SavableEstimator(BaseEstimator):
         model._after_load(n_columns(predictor))
         model._predictor()
         return model
-
-    def _take_predictor(self, predictor: Predictor) -> None:
-        self._leafwise = predictor if isinstance(predictor, LeafwisePredictor) else None
 
     def _take_features(self, document: dict[str, Any]) -> None:
         self.n_features_in_, names = document["n_features"], document["feature_names"]

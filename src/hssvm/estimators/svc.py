@@ -16,7 +16,7 @@ from hssvm.estimators.base import REPORT_ROWS, KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.report import FitReport
-from hssvm.estimators.saving import LACKS_SUPPORT, has_form
+from hssvm.estimators.saving import has_form
 from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.kernels.rows import KernelRows
@@ -148,10 +148,6 @@ class Classifier(ClassifierMixin, KernelMachine):
                 "refine=False and compression=None"
             )
         return self._leafwise
-
-    def _require_support(self, what: str) -> None:
-        if not hasattr(self, "dual_coef_"):
-            raise ValueError(LACKS_SUPPORT.format(what))
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)

@@ -30,10 +30,10 @@ an estimator, or a new figure of the report, is no change: where the file lacks 
 taken.
 
 `archive` reads and writes such files, whatever is in them; `plain` turns Python values into JSON
-and back; `predictors` turns predictors into arrays and back; `model` is `save` and `load`. What a
-class keeps is its own business: see ``hssvm.estimators.saving``.
+and back; `predictors` turns predictors into arrays and back; `model` is `save_model` and
+`load`. What a class keeps is its own business: see ``hssvm.estimators.saving``.
 """
 
-from hssvm.persistence.model import load, save
+from hssvm.persistence.model import load, save_model
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save_model"]

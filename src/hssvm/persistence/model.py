@@ -28,7 +28,7 @@ DAMAGE = (
 """What a file that is not as it should be may lead to."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; `model.save` of the estimators."""
     name = type(model).__name__
     if name not in HOMES or _class(name) is not type(model):
