@@ -10,7 +10,7 @@ import numpy as np
 
 NASTY = [
     None, True, -1, 0, 1, 2, 3, 7, 1000, 2**31, 2**63, -(2**63), 10**400, 0.0, -1.5, 1e-320, 1e308,
-    float("nan"), float("inf"), "", "x", "X", "leafwise", "expansion", "dense", "csr_array",
+    float("nan"), float("inf"), "", "x", "X", "abc", "leafwise", "expansion", "dense", "csr_array",
     "csr_matrix", "SVC", "SVCCV", "object", "str", "int64", "float64", "exact", "Polynomial",
     "Linear", "__class__", [], [0], [[1, 2], [3]], {}, {"float": "nan"}, {"float": "inf"},
     {"tuple": [1]}, {"dict": [[[], 1]]}, {"dict": [1]}, {"array": [], "dtype": "int64"},

@@ -1,6 +1,7 @@
 """A file that is not as it should be is a ValueError, or a model that predicts something."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from mutants import CHANGES, document_changed
@@ -8,12 +9,19 @@ from mutants import CHANGES, document_changed
 import hssvm
 from hssvm import SVC, SVCCV
 
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+
 MUTANTS = 500
 """Of each model and kind of change: 10,000 in all."""
 
+
+def named(X):
+    return pd.DataFrame(X, columns=list("abc"))
+
+
 MODELS = {
     "leafwise": (SVC(refine=False, leaf_size=20, max_rank=4), np.float32, np.asarray),
-    "expansion": (SVC(kernel="poly", refine=True, leaf_size=20), np.float64, np.asarray),
+    "expansion": (SVC(kernel="poly", refine=True, leaf_size=20), np.float64, named),
     "one leaf": (SVC(kernel="matern52", refine=False), np.float64, scipy.sparse.csr_matrix),
     "sparse": (
         SVCCV(Cs=[1.0, 2.0], cv=2, refine=False, leaf_size=20, max_rank=4),
@@ -55,11 +63,12 @@ def outcome(path, content):
         labels = model.predict(X)
     assert labels.shape == (4,)
     assert np.isin(labels, model.classes_).all()
+    if hasattr(model, "feature_names_in_"):
+        assert model.feature_names_in_.shape == (model.n_features_in_,)
     assert model.summary()
     return "loaded"
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_mutants(change, saved, rng):
     path, content = saved

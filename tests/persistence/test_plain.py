@@ -113,6 +113,21 @@ def test_any_other_json_is_refused_or_read(document):
         from_plain(document)
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"array": ["a", 1], "dtype": "str"},
+        {"array": [1], "dtype": "object"},
+        {"object": "Gaussian", "fields": {"gamma": "1"}},
+        {"object": "print", "fields": {}},
+        {"x": 1},
+    ],
+)
+def test_unknown_objects_are_refused(document):
+    with pytest.raises(ValueError, match=r"other items|is unknown"):
+        from_plain(document)
+
+
 def test_a_long_string_among_many_takes_no_memory():
     items = ["a" * 100_000] + [""] * 100_000
     with pytest.raises(ValueError, match="too large"):

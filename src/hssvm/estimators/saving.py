@@ -154,10 +154,9 @@ class SavableEstimator(BaseEstimator):
     def _take_features(self, document: dict[str, Any]) -> None:
         self.n_features_in_, names = document["n_features"], document["feature_names"]
         if names is not None:
-            require(
-                all(type(name) is str for name in names) and len(names) == self.n_features_in_,
-                "feature_names do not fit",
-            )
+            fits = type(names) is list and len(names) == self.n_features_in_
+            fits = fits and all(type(name) is str for name in names)
+            require(fits, "feature_names do not fit")
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _take_support(self, predictor: Predictor, support: NDArray[Any]) -> None:
