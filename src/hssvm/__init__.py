@@ -1,10 +1,11 @@
 """Nonlinear support vector machines at scale.
 
 `SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once; `SVR` is
-for regression, `OneClassSVM` for novelty. Below them, each on the ones after it: `model_selection`,
-`estimators`; `solvers`, `problems` and `predict`; `systems`; and the engine in `hss` and `kernels`:
-the kernel matrix of n points, compressed to O(n) numbers and factored once. `io` reads data from
-files, `plotting` draws what comes out, `cli` is the command line.
+for regression, `OneClassSVM` for novelty; `load` reads a saved model. Below them, each on the ones
+after it: `model_selection`, `estimators`; `persistence`; `solvers`, `problems` and `predict`;
+`systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points, compressed to O(n)
+numbers and factored once. `io` reads data from files, `plotting` draws what comes out, `cli` is the
+command line.
 """
 
 from importlib import import_module
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hssvm.estimators import SVC, SVR, OneClassSVM, svc_path
     from hssvm.model_selection import SVCCV
+    from hssvm.persistence import load
 
 __version__ = version("hssvm")
-__all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "__version__", "svc_path"]
+__all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "__version__", "load", "svc_path"]
 
 _PARTS = (
-    "estimators", "hss", "io", "kernels", "model_selection", "plotting", "predict", "problems",
-    "solvers", "systems",
+    "cli", "estimators", "hss", "io", "kernels", "model_selection", "persistence", "plotting",
+    "predict", "problems", "solvers", "systems",
 )  # fmt: skip
 _HOMES = {
     "SVC": "estimators",
@@ -28,6 +30,7 @@ _HOMES = {
     "OneClassSVM": "estimators",
     "svc_path": "estimators",
     "SVCCV": "model_selection",
+    "load": "persistence",
 }
 
 

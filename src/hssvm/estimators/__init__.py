@@ -1,7 +1,8 @@
 """scikit-learn estimators on the engine.
 
 `base` holds what all of them share: the kernel, the compression, the solver; `report` what a fit
-says about itself; `callbacks` its progress; `certificate` its gap on the true kernel; `svc` the
+says about itself; `callbacks` its progress; `certificate` its gap on the true kernel; `forecast`
+what it would take; `scaling` its features; `saving` what a model file keeps of it; `svc` the
 classifier; `path` all values of C at once; `svr` regression; `one_class` novelty.
 """
 

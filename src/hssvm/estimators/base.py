@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -18,6 +17,7 @@ from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.forecast import Forecast, forecast
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.saving import SavableEstimator, has_form
 from hssvm.estimators.scaling import Scaling
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.hss.strategies import largest_size
@@ -33,6 +33,7 @@ from hssvm.kernels import (
 )
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.kernels.rows import KernelRows
+from hssvm.persistence.archive import require
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import Problem
 from hssvm.solvers import (
@@ -80,13 +81,15 @@ REPORT_ROWS = 128
 """Rows of the true kernel matrix that the report looks at."""
 
 
-class KernelMachine(CallbackSupportMixin, BaseEstimator):
+class KernelMachine(CallbackSupportMixin, SavableEstimator):
     """Base of the estimators: translates parameters and runs the stages of a fit.
 
     Subclasses have the parameters kernel, gamma, degree, coef0, tol, max_iter, beta, refine,
     max_time, cache_size, prediction, scaling, leaf_size, max_rank, rtol, surplus, compression and
     random_state.
     """
+
+    _saved = (*SavableEstimator._saved, "feature_shift_", "feature_factor_")
 
     warm_start = False
     memory_limit: float | None = None
@@ -263,8 +266,22 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         """Rows to train on, scaled as asked for, and their y if there is one."""
         data = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
         X, *rest = data if isinstance(data, tuple) else (data,)
-        self._scaling = Scaling.of(X, self.scaling)
+        learned = Scaling.of(X, self.scaling)
+        self.feature_shift_, self.feature_factor_ = learned.shift, learned.factor
         return (self._scaling(X), *rest) if rest else self._scaling(X)
+
+    @property
+    def _scaling(self) -> Scaling:
+        return Scaling(self.feature_shift_, self.feature_factor_)
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        for name in ("feature_shift_", "feature_factor_"):
+            value = getattr(self, name)
+            fits = value is None or (
+                has_form(value, np.float64, (self.n_features_in_,)) and np.isfinite(value).all()
+            )
+            require(fits, f"{name} does not fit")
 
     def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
         if sample_weight is None:
@@ -324,25 +341,29 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _decision_values(self, X: Any) -> Floats:
         """Values of all columns at new rows, (m, k)."""
         check_is_fitted(self)
-        dtype = self.dual_coef_.dtype
+        predictor = self._predictor()
+        dtype = predictor.X.dtype
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        values = self._predictor()(self._scaling(X))
+        values = predictor(self._scaling(X))
         return values + self.intercept_.astype(values.dtype)
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
         self._check_prediction()
         if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
+            self._require_support("prediction='exact'")
             return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
         if self._leafwise is None:
             raise ValueError(
                 "a refined model has no leaves to predict from, nor has one whose compression is "
-                "no projection; fit with refine=False and compression=None"
+                "no projection, or one that was saved with prediction='exact'; fit with "
+                "refine=False and compression=None"
             )
         return self._leafwise
 
     def _check_certified(self, X: Any, y: Any = "no_validation") -> Any:
         """Check the rows (and labels) that a model was trained on."""
         check_is_fitted(self)
+        self._require_support("certify")
         dtype = self.dual_coef_.dtype
         data = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         rows = data[0] if isinstance(data, tuple) else data

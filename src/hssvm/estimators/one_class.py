@@ -16,6 +16,7 @@ from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.report import FitReport
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats
+from hssvm.persistence.archive import require
 from hssvm.problems import OneClassProblem
 
 
@@ -160,6 +161,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.random_state = random_state
         self.verbose = verbose
 
+    _saved = (*KernelMachine._saved, "offset_")
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        require(np.array_equal(self.offset_, -self.intercept_), "offset_ does not fit")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -186,8 +193,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
         (20000, True, ['fits.'])
         """
-        X = self._check_rows(X)
-        return clone(self).set_params(scaling=None)._forecast(X, None)
+        model = clone(self)
+        X = model._check_rows(X)
+        return model.set_params(scaling=None)._forecast(X, None)
 
     @with_callbacks
     @with_serial_blas

@@ -17,13 +17,17 @@ from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbac
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.saving import has_form
 from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.persistence.archive import require
 from hssvm.problems import SVCProblem
 
 
 class Classifier(ClassifierMixin, KernelMachine):
     """What the classifiers share: labels, weights, decision values and their meaning."""
+
+    _saved = (*KernelMachine._saved, "classes_", "n_support_")
 
     def _C(self) -> float:
         """Return the C of the fitted model."""
@@ -103,6 +107,16 @@ class Classifier(ClassifierMixin, KernelMachine):
         (m,) array of labels
         """
         return classify(self.decision_function(X), self.classes_)
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        n_classes = self.classes_.size
+        require(
+            n_columns == (1 if n_classes == 2 else n_classes)
+            and np.array_equal(self.classes_, np.unique(self.classes_)),
+            "classes_ does not fit",
+        )
+        require(has_form(self.n_support_, np.int64, (n_classes,)), "n_support_ does not fit")
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
@@ -328,8 +342,9 @@ class SVC(Classifier):
         >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
         (20000, True, ['fits.'])
         """
-        X, y = self._check_rows(X, y)
-        return clone(self).set_params(scaling=None)._forecast(X, y)
+        model = clone(self)
+        X, y = model._check_rows(X, y)
+        return model.set_params(scaling=None)._forecast(X, y)
 
     @with_callbacks
     @with_serial_blas

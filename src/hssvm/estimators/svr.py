@@ -189,8 +189,9 @@ class SVR(RegressorMixin, KernelMachine):
         >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
         (20000, True, ['fits.'])
         """
-        X, y = self._check_rows(X, y, y_numeric=True)
-        return clone(self).set_params(scaling=None)._forecast(X, y)
+        model = clone(self)
+        X, y = model._check_rows(X, y, y_numeric=True)
+        return model.set_params(scaling=None)._forecast(X, y)
 
     @with_callbacks
     @with_serial_blas

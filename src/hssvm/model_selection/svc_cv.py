@@ -15,10 +15,12 @@ from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import resolve_gamma
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.report import FitReport
+from hssvm.estimators.saving import has_form
 from hssvm.estimators.svc import Classifier
 from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows, require_positive
 from hssvm.model_selection.folds import Folds
+from hssvm.persistence.archive import require
 from hssvm.problems import SVCProblem
 from hssvm.solvers import ADMM
 
@@ -141,6 +143,8 @@ fit_report_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
+    _saved = (*Classifier._saved, "Cs_", "gammas_", "scores_")
+
     def _C(self) -> float:
         return self.C_
 
@@ -249,6 +253,13 @@ fit_report_, n_features_in_
                 scores[begin + c] = folds.scores(values[:, c])
             means += list(np.moveaxis(solution.Z.reshape(shape).mean(axis=2), 1, 0))
         return means
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        self.n_splits_ = self.scores_.shape[-1]
+        shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
+        require(has_form(self.scores_, np.float64, shape), "scores_ does not fit")
+        self._set_results()
 
     def _set_results(self) -> None:
         """Set the choice and `cv_results_` from `scores_`."""

@@ -13,9 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hssvm.hss.matrix import HSSMatrix
-from hssvm.kernels.base import Floats, Rows, rows_like
+from hssvm.hss.tree import ClusterTree
+from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
 
 
 class LeafwisePredictor:
@@ -50,6 +52,15 @@ class LeafwisePredictor:
         self.tree = replace(
             tree, perm=np.empty(0, np.int64)
         )  # only the cuts are needed from now on
+
+    @classmethod
+    def restore(
+        cls, kernel: Kernel, X: Rows, weights: Floats, ends: NDArray[np.int64], tree: ClusterTree
+    ) -> LeafwisePredictor:
+        """Return a predictor with these attributes, as another one had them."""
+        self = cls.__new__(cls)
+        self.kernel, self.X, self.weights, self.ends, self.tree = kernel, X, weights, ends, tree
+        return self
 
     def __call__(self, X: Rows) -> Floats:
         """Values at the rows of `X`, (m, k), in the precision of the training rows."""

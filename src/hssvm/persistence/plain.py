@@ -1,0 +1,109 @@
+"""Python values as JSON, and back.
+
+None, bool, int, finite float, str and list are themselves. The rest is an object whose keys say
+what it is: {"float": "inf"}, {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [...],
+"dtype": "int64"}, {"object": "Gaussian", "fields": {"gamma": 0.5}}.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.hss import NeighbourInterpolation, NestedNystroem
+from hssvm.kernels import Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
+
+OBJECTS: dict[str, Any] = {
+    cls.__name__: cls
+    for cls in (
+        Gaussian, Laplacian, Matern32, Matern52, Polynomial, Linear, NestedNystroem,
+        NeighbourInterpolation,
+    )
+}  # fmt: skip
+"""Dataclasses of numbers that may be in a file; nothing else is ever made from one."""
+
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64",
+)  # fmt: skip
+
+MAX_TEXT = 2**26
+"""Characters of an array of strings, all as long as the longest."""
+
+
+def to_plain(value: Any) -> Any:
+    """Return `value` as JSON can hold it; TypeError if it cannot.
+
+    Examples
+    --------
+    >>> from hssvm.kernels import Gaussian
+    >>> from hssvm.persistence.plain import from_plain, to_plain
+    >>> to_plain({0: (1, float("inf"))})
+    {'dict': [[0, {'tuple': [1, {'float': 'inf'}]}]]}
+    >>> from_plain(to_plain(Gaussian(0.5)))
+    Gaussian(gamma=0.5)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if kind is list:
+        return [to_plain(item) for item in value]
+    if kind is tuple:
+        return {"tuple": [to_plain(item) for item in value]}
+    if kind is dict:
+        return {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
+    if kind is np.ndarray:
+        return _from_array(value)
+    if kind in OBJECTS.values():
+        fields = {name: to_plain(item) for name, item in asdict(value).items()}
+        return {"object": kind.__name__, "fields": fields}
+    raise TypeError(f"{value!r} is no plain value")
+
+
+def _from_array(array: NDArray[Any]) -> dict[str, Any]:
+    items = array.tolist()
+    if array.dtype.name in DTYPES:
+        return {"array": to_plain(items), "dtype": array.dtype.name}
+    # NumPy drops NUL at the end of strings, which could make two of them equal
+    if array.ndim == 1 and all(type(item) is str and item[-1:] != "\0" for item in items):
+        return {"array": items, "dtype": "str"}
+    raise TypeError(f"an array of {array.dtype} is no plain value")
+
+
+def from_plain(value: Any) -> Any:
+    """Return what `to_plain` was given; ValueError, TypeError or OverflowError for other input."""
+    if isinstance(value, list):
+        return [from_plain(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"float": "inf" | "-inf" | "nan" as text}:
+            return float(text)
+        case {"tuple": list(items)}:
+            return tuple(from_plain(items))
+        case {"dict": list(items)}:
+            return dict(from_plain(items))
+        case {"array": list(items), "dtype": "str"}:
+            return _to_strings(items)
+        case {"array": list(items), "dtype": dtype} if dtype in DTYPES:
+            return np.array(from_plain(items), dtype=dtype)
+        case {"object": str(name), "fields": dict(fields)} if name in OBJECTS:
+            if all(type(item) in (int, float) for item in fields.values()):
+                return OBJECTS[name](**fields)
+    raise ValueError(f"an object of {', '.join(map(repr, value))} is unknown")
+
+
+def _to_strings(items: list[Any]) -> NDArray[np.str_]:
+    if not all(type(item) is str for item in items):
+        raise ValueError("an array of strings has other items")
+    if len(items) * max(map(len, items), default=0) > MAX_TEXT:
+        raise ValueError("an array of strings is too large")
+    return np.array(items, dtype=str)

@@ -1,0 +1,198 @@
+import io
+import os
+import stat
+import sys
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+
+from hssvm.persistence.archive import Archive, write
+
+ARRAYS = {"X": np.arange(6.0).reshape(3, 2), "ends": np.array([0, 3])}
+
+
+def read(path):
+    with open(path, "rb") as file:
+        archive = Archive(file)
+        return archive.document(), archive.arrays()
+
+
+def zipped(path, members, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+
+
+def npy(array, **options):
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, **options)
+    return file.getvalue()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    arrays=st.dictionaries(
+        st.sampled_from(["X", "W", "support"]),
+        hnp.arrays(
+            st.sampled_from(["<f4", ">f8", "<i4", ">i8"]),
+            hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=5),
+        ),
+    )
+)
+def test_arrays_come_back(arrays, tmp_path):
+    write(tmp_path / "a", {"n": 1}, arrays)
+    document, back = read(tmp_path / "a")
+    assert document == {"n": 1}
+    assert list(back) == list(arrays)
+    for name, array in arrays.items():
+        assert back[name].dtype == array.dtype.newbyteorder("<")
+        assert back[name].shape == array.shape
+        assert_array_equal(back[name], array)
+
+
+def test_numpy_opens_it(tmp_path):
+    write(tmp_path / "a", {}, ARRAYS)
+    with np.load(tmp_path / "a") as file:
+        assert set(file.files) == {"model.json", "X", "ends"}
+        assert_array_equal(file["X"], ARRAYS["X"])
+
+
+def test_arrays_larger_than_a_chunk(tmp_path, monkeypatch, rng):
+    monkeypatch.setattr("hssvm.persistence.archive.CHUNK", 100)
+    array = rng.standard_normal((7, 11))
+    write(tmp_path / "a", {}, {"X": array})
+    assert_array_equal(read(tmp_path / "a")[1]["X"], array)
+
+
+def test_the_same_content_is_the_same_file(tmp_path):
+    for name in "ab":
+        write(tmp_path / name, {"n": 1}, ARRAYS)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of Unix")
+def test_permissions_are_those_of_any_new_file(tmp_path):
+    write(tmp_path / "a", {}, {})
+    (tmp_path / "b").touch()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "b").stat().st_mode
+    )
+
+
+@pytest.mark.parametrize("at", ["write_array", "fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+@pytest.mark.parametrize("before", [None, b"what was there"])
+def test_all_or_nothing(at, error, before, tmp_path, monkeypatch):
+    def fail(*args, **options):
+        raise error
+
+    path = tmp_path / "a"
+    if before is not None:
+        path.write_bytes(before)
+    owner = {"write_array": np.lib.format, "fsync": os, "replace": Path}[at]
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, at, fail)
+        with pytest.raises(type(error)):
+            write(path, {}, ARRAYS)
+    assert [p.name for p in tmp_path.iterdir()] == ([] if before is None else ["a"])
+    assert before is None or path.read_bytes() == before
+    write(path, {}, ARRAYS)
+    assert read(path)[0] == {}
+
+
+def test_a_folder_stays_a_folder(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError):
+        write(tmp_path / "a", {}, ARRAYS)
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing is not a folder; make it"):
+        write(tmp_path / "missing" / "a", {}, ARRAYS)
+
+
+ran = []
+
+
+def run(what):
+    ran.append(what)
+
+
+class Payload:
+    def __reduce__(self):
+        return run, ("the payload",)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+def test_a_pickled_object_is_refused_and_not_loaded(version, tmp_path):
+    member = npy(np.array([Payload(), 1], dtype=object), allow_pickle=True, version=version)
+    np.lib.format.read_array(io.BytesIO(member), allow_pickle=True)
+    assert ran.pop() == "the payload"
+    zipped(tmp_path / "a", [("model.json", "{}"), ("X.npy", member)])
+    with pytest.raises(ValueError, match=r"header|no array"):
+        read(tmp_path / "a")
+    assert not ran
+
+
+@pytest.mark.parametrize("shape", ["(100000000000,)", "(100000, 1000000)", "(-1,)", "(2, 3, 1)"])
+def test_a_header_cannot_ask_for_memory(shape, tmp_path):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+    zipped(tmp_path / "a", [("model.json", "{}"), ("X.npy", member + bytes(40))])
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"header|another size"):
+            read(tmp_path / "a")
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_compressed_members_are_refused(tmp_path):
+    members = [("model.json", "{}"), ("X.npy", npy(np.zeros(10_000)))]
+    zipped(tmp_path / "a", members, zipfile.ZIP_DEFLATED)
+    with pytest.raises(ValueError, match="compressed"):
+        read(tmp_path / "a")
+
+
+def test_members_that_share_their_bytes_are_refused(tmp_path):
+    zipped(tmp_path / "a", [("model.json", "{}"), ("X.npy", npy(np.zeros(1000)))])
+    with zipfile.ZipFile(tmp_path / "a", "a") as archive:
+        for i in range(10):
+            info = archive.getinfo("X.npy")
+            twin = zipfile.ZipInfo(f"X{i}.npy")
+            for name in ("header_offset", "CRC", "file_size", "compress_size"):
+                setattr(twin, name, getattr(info, name))
+            archive.filelist.append(twin)
+        archive._didModify = True
+    with pytest.raises(ValueError, match="larger than the file"):
+        read(tmp_path / "a")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("members", "problem"),
+    [
+        ([("X.npy", npy(np.zeros(3)))], "no model.json"),
+        ([("model.json", "[]")], "no object"),
+        ([("model.json", "{}"), ("model.json", "{}")], "same name"),
+        ([("model.json", "{}"), ("setup.py", "")], "'setup.py' is no array"),
+        ([("model.json", "{}"), ("X.npy", b"")], "no array"),
+        ([("model.json", "{}"), ("X.npy", npy(np.zeros(3)) + b"x")], "another size"),
+        ([("model.json", "{}"), ("X.npy", npy(np.zeros((3, 2)).T))], "header"),
+        ([("model.json", "{}"), ("X.npy", npy(np.zeros(3, ">f8")))], "header"),
+        ([("model.json", "{}"), ("X.npy", npy(np.array(3.0)))], "header"),
+    ],
+)
+def test_other_archives_are_refused(members, problem, tmp_path):
+    zipped(tmp_path / "a", members)
+    with pytest.raises(ValueError, match=problem):
+        read(tmp_path / "a")

@@ -1,0 +1,89 @@
+"""A file that is not as it should be is a ValueError, or a model that predicts something."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from mutants import CHANGES, document_changed
+
+import hssvm
+from hssvm import SVC, SVCCV
+
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+
+MUTANTS = 500
+"""Of each model and kind of change: 10,000 in all."""
+
+
+def named(X):
+    return pd.DataFrame(X, columns=list("abc"))
+
+
+MODELS = {
+    "leafwise": (SVC(refine=False, leaf_size=20, max_rank=4), np.float32, np.asarray),
+    "expansion": (SVC(kernel="poly", refine=True, leaf_size=20), np.float64, named),
+    "one leaf": (SVC(kernel="matern52", refine=False), np.float64, scipy.sparse.csr_matrix),
+    "sparse": (
+        SVCCV(Cs=[1.0, 2.0], cv=2, refine=False, leaf_size=20, max_rank=4),
+        np.float32,
+        scipy.sparse.csr_array,
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def saved(request, tmp_path_factory):
+    """A path, and the bytes of a model file."""
+    model, dtype, rows = MODELS[request.param]
+    rng = np.random.default_rng(request.config.getoption("--seed"))
+    X = rng.standard_normal((80, 3)).astype(dtype)
+    y = np.digitize(X[:, 0], [-0.5, 0.5] if request.param == "leafwise" else [0])
+    path = tmp_path_factory.mktemp("saved") / "model"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hssvm.estimators.base.EXACT_ROWS", 0)
+        model.set_params(tol=0.1, random_state=0).fit(rows(X), y).save(path)
+    return path, path.read_bytes()
+
+
+def outcome(path, content):
+    """Load and predict; what came of it."""
+    with path.open("r+b") as file:  # some file systems are slow to empty a file and fill it again
+        file.write(content)
+        file.truncate()
+    try:
+        model = hssvm.load(path)
+    except ValueError as error:
+        assert str(path) in str(error)
+        return "refused"
+    # sparse, as a file may say that it has 2**31 - 1 features
+    X = scipy.sparse.csr_array(
+        ([1.5, 0.5, -1.0], ([0, 1, 2], [0, 0, 0])), (4, model.n_features_in_)
+    )
+    with np.errstate(all="ignore"):
+        labels = model.predict(X)
+    assert labels.shape == (4,)
+    assert np.isin(labels, model.classes_).all()
+    if hasattr(model, "feature_names_in_"):
+        assert model.feature_names_in_.shape == (model.n_features_in_,)
+    assert model.summary()
+    return "loaded"
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_mutants(change, saved, rng):
+    path, content = saved
+    outcomes = []
+    for _ in range(MUTANTS):
+        seed = int(rng.integers(2**63))
+        try:
+            outcomes.append(outcome(path, change(content, np.random.default_rng(seed))))
+        except Exception as error:
+            error.add_note(f"{change.__name__} with a generator of seed {seed}")
+            raise
+    assert outcomes.count("refused") > MUTANTS / 3
+    if change is document_changed:
+        assert "loaded" in outcomes
+
+
+def test_no_change_at_all_is_loaded(saved):
+    assert outcome(*saved) == "loaded"

@@ -1,0 +1,36 @@
+"""Models that were saved by this and earlier versions still load; see `make_stored`."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from make_stored import decision_values
+from numpy.testing import assert_allclose
+
+import hssvm
+from hssvm.persistence.model import VERSION
+
+FILES = sorted((Path(__file__).parent / "stored").glob("*.hssvm"))
+
+
+def test_every_version_is_stored():
+    kinds = {f"v{v}-{kind}" for v in range(1, VERSION + 1)
+             for kind in ("leafwise", "expansion", "sparse", "regression", "novelty")}  # fmt: skip
+    assert {file.stem for file in FILES} >= kinds
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_stored_models_predict_as_they_did(file):
+    expected = json.loads(file.with_suffix(".json").read_text())
+    model = hssvm.load(file)
+    assert type(model).__name__ == expected["class"]
+    assert model.get_params().items() >= expected["parameters"].items()
+    values = decision_values(model, expected["X"])
+    # other machines round in another order
+    tolerance = 1000 * np.finfo(values.dtype).eps
+    scale = np.abs(expected["values"]).max()
+    assert_allclose(values, expected["values"], rtol=0, atol=tolerance * scale)
+    if not isinstance(model, hssvm.SVR):
+        assert model.predict(expected["X"]).tolist() == expected["predict"]
+    assert "relative duality gap" in model.summary()
