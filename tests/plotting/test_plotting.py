@@ -10,11 +10,15 @@ from matplotlib.collections import PolyCollection
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import kernel_matrix
 
-from hssvm import SVCCV
+import hssvm
+from hssvm import SVC, SVCCV, svc_path
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
+    BoundaryDisplay,
+    ConvergenceDisplay,
     KernelMatrixDisplay,
+    PathDisplay,
     RankDisplay,
     ScoreGridDisplay,
     SingularValueDisplay,
@@ -257,3 +261,57 @@ def test_a_matrix_of_one_leaf(rng):
     assert drawn_rectangles(display.leaves_) == [(0, 50, 0, 50)]
     assert isinstance(display.blocks_, PolyCollection) and display.texts_ == []
     display.figure_.canvas.draw()
+
+
+def rings(rng, n):
+    X = rng.standard_normal((n, 2))
+    return X, np.hypot(*X.T) < 1
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_convergence(refine, rng):
+    X, y = rings(rng, 3000)
+    model = SVC(C=10, refine=refine, random_state=0).fit(X, y)
+    display = ConvergenceDisplay.from_estimator(model).plot()
+    assert display.iterations[-1] == model.fit_report_.n_iter[0]
+    gaps = display.true_gaps if refine else display.gaps
+    assert gaps[-1, 0] == model.fit_report_.gap[0]
+    assert np.all(np.diff(display.gaps[:, 0]) <= 0)  # the best so far
+    assert display.rounds.size == 0 or refine
+    assert len(display.lines_) == 1 + refine
+
+
+def test_convergence_needs_a_history(rng, tmp_path):
+    X, y = rings(rng, 200)
+    SVC().fit(X, y).save(tmp_path / "model")
+    with pytest.raises(ValueError, match="no history"):
+        ConvergenceDisplay.from_estimator(hssvm.load(tmp_path / "model"))
+
+
+def test_path(rng):
+    X, y = rings(rng, 2500)
+    path = svc_path(X, y, [0.01, 1.0, 100.0], random_state=0)
+    display = PathDisplay.from_path(path, X, y).plot()
+    assert_allclose(display.scores[1], np.mean(path.predict(X)[:, 1] == y))
+    assert display.ax_.get_xscale() == "log"
+    assert np.all((display.support > 0) & (display.support <= 1))
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_boundary(refine, rng):
+    X, y = rings(rng, 2500)
+    model = SVC(C=10, refine=refine, scaling="standard", random_state=0).fit(X, y)
+    display = BoundaryDisplay.from_estimator(model, X, y).plot()
+    assert (display.leaves is None) == refine
+    i, j = 50, 120
+    point = [[display.x[j], display.y[i]]]
+    assert_allclose(display.values[i, j], model.decision_function(point)[0], rtol=1e-6)
+    assert display.rows.shape == (2000, 2)
+
+
+def test_a_boundary_is_in_a_plane(rng):
+    X, y = rng.standard_normal((100, 3)), rng.integers(0, 3, 100)
+    with pytest.raises(ValueError, match="two features"):
+        BoundaryDisplay.from_estimator(SVC().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="two classes"):
+        BoundaryDisplay.from_estimator(SVC().fit(X[:, :2], y), X[:, :2], y)

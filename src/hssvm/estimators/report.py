@@ -55,6 +55,8 @@ class FitReport:
     matrix_bytes, factor_bytes : int
     seconds : dict
         By stage.
+    history : dict
+        Of "solve" and "refine", lists of (iteration, gaps): the gap on K~, and on K. Not saved.
     """
 
     n_rows: int = 0
@@ -73,6 +75,9 @@ class FitReport:
     matrix_bytes: int = 0
     factor_bytes: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    history: dict[str, list[tuple[int, NDArray[np.float64]]]] = field(
+        default_factory=dict, metadata={"saved": False}
+    )
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -90,6 +95,7 @@ class FitReport:
         self.n_rounds, self.objective_error = np.zeros_like(self.n_iter), np.zeros(self.n_columns)
         self.ranks = [int(ranks.max()) for ranks in system.matrix.ranks]
         self.matrix_bytes, self.factor_bytes = system.matrix.nbytes, system.factor.nbytes
+        self.history["solve"] = solution.history
 
     def take(self, solution: Solution, *, on_true_kernel: bool, refined: bool) -> None:
         """Take the figures of the solution that the model keeps."""
@@ -99,6 +105,7 @@ class FitReport:
         self.advice = list(dict.fromkeys(status.value for status in solution.status))
         if refined:
             self.n_rounds = solution.n_iter
+            self.history["refine"] = solution.history
 
     def estimate(self, system: HSSSystem, solution: Solution, n_rows: int, seed: int) -> None:
         """Estimate the errors of K~ from `n_rows` rows of K."""

@@ -98,10 +98,7 @@ class SavableEstimator(BaseEstimator):
             **packed,
             "feature_names": None if names is None else list(names),
             "attributes": self._pack_attributes(),
-            "fit_report": {
-                field.name: to_plain(getattr(self.fit_report_, field.name))
-                for field in fields(FitReport)
-            },
+            "fit_report": {name: to_plain(getattr(self.fit_report_, name)) for name in REPORTED},
         }, arrays
 
     def _pack_parameters(self) -> dict[str, Any]:
@@ -188,14 +185,18 @@ def rows_are_support(predictor: Predictor) -> bool:
     return not isinstance(predictor, LeafwisePredictor) or predictor.tree.depth == 0
 
 
+REPORTED = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
+"""Figures of a report that are saved."""
+
 ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float}
 """What the lists of a report, and its dict, hold."""
 
 
 def unpack_report(document: dict[str, Any], n_columns: int) -> FitReport:
     """Return the report of a fit of so many columns; ValueError if a figure is of another kind."""
+    require(document.keys() == set(REPORTED), "the fit report has other figures")
     report, like = FitReport(**{name: from_plain(v) for name, v in document.items()}), FitReport()
-    for name in (field.name for field in fields(FitReport)):
+    for name in REPORTED:
         value, default = getattr(report, name), getattr(like, name)
         fits = type(value) is type(default)
         if isinstance(default, np.ndarray):

@@ -160,6 +160,7 @@ class _Run:
         self.solution.update(iterate.index, iterate.Z, F, values)
         going = self.stopping.going(iteration, iterate.index, self.solution)
         gap = self.solution.gap
+        self.solution.remember(iteration)
         logger.info(
             "iteration %d: largest gap %.1e, %d of %d columns go on",
             iteration, gap[iterate.index].max(), going.sum(), iterate.index.size,

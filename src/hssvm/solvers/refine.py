@@ -245,6 +245,7 @@ class _Run:
         values = self.problem.evaluate(product.Z, product.F)
         self.solution.update(self.open, product.Z, product.F, values)
         self.solution.n_iter[self.open] = self.rounds
+        self.solution.remember(self.rounds)
         gap = values.gap
         logger.info("round %d: largest gap on the true kernel %.1e", self.rounds, gap.max())
         urgency, spread, _ = violation(

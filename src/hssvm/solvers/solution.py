@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -47,6 +47,8 @@ class Solution:
     status : list of Status, k of them
     n_factors : int
         Factors of ``K + diag(beta)`` that were made.
+    history : list of (int, (k,) float64)
+        Iteration and gaps of every look.
     """
 
     Z: Floats
@@ -58,6 +60,7 @@ class Solution:
     n_iter: NDArray[np.int64]
     status: list[Status]
     n_factors: int
+    history: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
 
     @classmethod
     def empty(cls, Z: Floats) -> Solution:
@@ -84,6 +87,10 @@ class Solution:
         self.Z[:, to], self.F[:, to] = Z[:, better], F[:, better]
         self.primal[to], self.dual[to] = values.primal[better], values.dual[better]
         self.intercept[to], self.gap[to] = values.intercept[better], gap[better]
+
+    def remember(self, iteration: int) -> None:
+        """Add the gaps to the history."""
+        self.history.append((iteration, self.gap.copy()))
 
     def end(self, columns: NDArray[np.int64], answer: Status | bool) -> None:
         """Give columns that a callback has ended its status, or STOPPED if it only said True."""
