@@ -102,6 +102,9 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         "poly": lambda self, gamma: Polynomial(gamma, self.coef0, self.degree),
     }
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fit_report_")
+
     def _make_kernel(self, X: Rows, sample_weight: Floats, gamma: float | str) -> Kernel:
         if isinstance(self.kernel, Kernel):
             return self.kernel

@@ -2,8 +2,8 @@
 
 Two fits on samples, one of twice the rows of the other, show what a row costs, and how much more it
 costs with one more level of the tree. Up to eight levels above the leaves ranks may grow, and each
-level adds the same; further levels add half of the one before. Refinement grows with a power of
-the rows between one and two, which the samples show too.
+level adds the same; further levels add half of the one before. Refinement costs kernel values of
+the rows with the support vectors, and the samples show how the number of these grows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -93,28 +94,35 @@ def forecast(estimator: Any, X: Rows, y: Any, refines: bool) -> Forecast:
     order = np.random.default_rng(0).permutation(n)
     if y is not None:  # every class, and every size of y, has its share in the samples
         order = order[np.argsort(y[order], kind="stable")]
-    sample = order[np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64)]
-    reports = []
-    for some in (sample[::2], sample):
+    sample = _every(order, min(n, SAMPLE))
+    half = _every(sample, -(-sample.size // 2))
+    reports, supports = [], []
+    for some in (half, half, sample):  # the first one warms up
         trial = clone(estimator).set_params(refine=refines, verbose=0, max_time=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             trial.fit(X[some], *([] if y is None else [y[some]]))
         reports.append(trial.fit_report_)
-    small, large = reports
+        supports.append(max(1, trial.support_.size))
+    _, small, large = reports
     rows = n / large.n_rows
     per_row = _growth(_bytes(small) / small.n_rows, _bytes(large) / large.n_rows, small, large, n)
     memory = n * per_row
     heavier = memory / rows / _bytes(large)
-    power = {"refine": _power(small, large, "refine"), "finish": 1.0}
+    power = 1 + math.log(supports[2] / supports[1]) / math.log(large.n_rows / small.n_rows)
+    factors = {"refine": rows ** float(np.clip(power, 1, 2)), "finish": rows}
     seconds = {
-        name: value * (rows ** power[name] if name in power else rows * heavier)
-        for name, value in large.seconds.items()
+        name: value * factors.get(name, rows * heavier) for name, value in large.seconds.items()
     }
     advice = _advice(memory, large.kernel_error, refines)
     return Forecast(
         n, large.n_rows, seconds, memory, large.kernel_error, large.ranks, refines, advice
     )
+
+
+def _every(rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """So many of them at equal distances, with the first and the last."""
+    return rows[np.linspace(0, rows.size - 1, count).astype(np.int64)]
 
 
 def _bytes(report: FitReport) -> float:
@@ -129,13 +137,6 @@ def _growth(small: float, large: float, a: FitReport, b: FitReport, n: int) -> f
     more = math.ceil(math.log2(n / b.n_rows))
     full = max(0, min(more, GROWING_LEVELS - depth))
     return large + (large - small) * (full + (1 if more > full else 0))
-
-
-def _power(a: FitReport, b: FitReport, stage: str) -> float:
-    if stage not in b.seconds or a.seconds[stage] <= 0:
-        return 1.0
-    ratio = math.log(b.seconds[stage] / a.seconds[stage]) / math.log(b.n_rows / a.n_rows)
-    return float(np.clip(ratio, 1.0, 2.0))
 
 
 def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
