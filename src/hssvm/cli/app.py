@@ -305,7 +305,8 @@ def _print_score(estimator: Any, X: Rows, y: Any, console: Console = out) -> Non
 
 
 def _line(row: Any) -> str:
-    return " ".join(f"{value:.9g}" for value in row) if np.ndim(row) else f"{row}"
+    numbers = np.atleast_1d(row)
+    return " ".join(f"{v:.9g}" if numbers.dtype.kind == "f" else f"{v}" for v in numbers)
 
 
 def _scaling(scale: Scaling) -> str | None:
