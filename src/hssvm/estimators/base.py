@@ -225,8 +225,11 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         """Return the solution, and whether it is refined: not if time or patience ended before."""
         exact = system.matrix.tree.depth == 0 and self.tol is not None
         with report.stage("solve"):
-            solver = self._solver(problem, tasks, exact=exact, as_start=refine)
-            solution = solver.solve(problem, system, start)
+            if refine and self.warm_start and start is not None:
+                solution = Solution.at(problem, start, system.matmul(start))
+            else:
+                solver = self._solver(problem, tasks, exact=exact, as_start=refine)
+                solution = solver.solve(problem, system, start)
             ended = not {Status.STOPPED, Status.MAX_TIME}.isdisjoint(solution.status)
             if exact and not ended:
                 polish(problem, system, solution)

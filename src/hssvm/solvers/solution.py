@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Values
+from hssvm.problems.base import Problem, Values
 
 
 class Status(Enum):
@@ -78,6 +78,13 @@ class Solution:
             [Status.MAX_ITER] * k,
             n_factors=1,
         )
+
+    @classmethod
+    def at(cls, problem: Problem, Z: Floats, F: Floats) -> Solution:
+        """A feasible point, with ``F = K Z``, as it is."""
+        solution = cls.empty(Z)
+        solution.update(np.arange(problem.k), Z, F, problem.evaluate(Z, F))
+        return solution
 
     def update(self, columns: NDArray[np.int64], Z: Floats, F: Floats, values: Values) -> None:
         """Take over those of the given columns whose gap is smaller than before."""
