@@ -194,7 +194,7 @@ ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float}
 
 def unpack_report(document: dict[str, Any], n_columns: int) -> FitReport:
     """Return the report of a fit of so many columns; ValueError if a figure is of another kind."""
-    require(document.keys() == set(REPORTED), "the fit report has other figures")
+    require(document.keys() <= set(REPORTED), "the fit report has other figures")
     report, like = FitReport(**{name: from_plain(v) for name, v in document.items()}), FitReport()
     for name in REPORTED:
         value, default = getattr(report, name), getattr(like, name)
