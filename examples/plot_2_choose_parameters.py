@@ -23,9 +23,9 @@ X_train, X_test, y_train, y_test = train_test_split(X / 16, digit % 2 == 0, rand
 # as it is). All values of C and all folds are columns of the same solves: a row that a fold holds
 # out is one whose coefficient must stay 0.
 
-model = SVCCV(
-    Cs=np.logspace(-1, 3, 5), gammas=np.logspace(-3, 0, 7), random_state=0
-).fit(X_train, y_train)
+model = SVCCV(Cs=np.logspace(-1, 3, 5), gammas=np.logspace(-3, 0, 7), random_state=0).fit(
+    X_train, y_train
+)
 print(model.best_params_)
 print(f"cross-validation {model.best_score_:.4f}, test {model.score(X_test, y_test):.4f}")
 

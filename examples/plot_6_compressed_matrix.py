@@ -10,7 +10,6 @@ Why a kernel matrix of n rows can be kept in O(n) numbers.
 # on the width h of the kernel: the wide one has a low rank, the narrow one has not, and no matrix
 # of low rank is near it.
 
-import numpy as np
 from sklearn.datasets import make_blobs
 
 from hssvm.hss import ClusterTree, compress, estimate_error

@@ -80,7 +80,9 @@ class PathDisplay:
         ax.plot(self.Cs, self.scores, "C0o-")
         ax.plot(self.Cs[best], self.scores[best], "C0*", ms=14)
         ax.set_xscale("log")
-        ax.set(xlabel="C", title=f"best accuracy {self.scores[best]:.3f} at C = {self.Cs[best]:.3g}")
+        ax.set(
+            xlabel="C", title=f"best accuracy {self.scores[best]:.3f} at C = {self.Cs[best]:.3g}"
+        )
         ax.set_ylabel("accuracy", color="C0")
         self.support_ax_ = ax.twinx()
         self.support_ax_.plot(self.Cs, self.support, "C1s--")
