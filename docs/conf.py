@@ -22,6 +22,7 @@ extensions = [
 exclude_patterns = ["_build", "paper", "choose"]
 templates_path = ["_templates"]
 default_role = "py:obj"
+highlight_language = "none"
 modindex_common_prefix = ["hssvm."]
 
 # The names of parameters in docstrings (`X`, `tol`) are not objects of their own.
@@ -41,15 +42,13 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
     "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("matplotlib",),
-    "matplotlib_animations": False,
+    "capture_repr": (),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
     "abort_on_example_error": True,
-    "plot_gallery": "True",
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -58,7 +57,7 @@ html_static_path = ["_static"]
 html_css_files = ["hssvm.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {page: [] for page in ("get_started", "how_to_choose", "benchmarks", "changelog")}
+html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}  # only what has pages below it has one
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,

@@ -16,8 +16,8 @@ from hssvm.hss import ClusterTree, compress, estimate_error
 from hssvm.kernels import Gaussian
 from hssvm.plotting import KernelMatrixDisplay, RankDisplay, SingularValueDisplay
 
-X, _ = make_blobs(1500, n_features=3, centers=3, cluster_std=1.5, random_state=0)
-SingularValueDisplay.from_rows(X, hs=[0.3, 1, 3, 10]).plot()
+X, _ = make_blobs(1500, n_features=2, centers=3, random_state=0)
+SingularValueDisplay.from_rows(X, hs=[0.1, 0.3, 1, 3]).plot()
 
 # %%
 # But the matrix has an order in it. A tree cuts the rows in two halves, each of these in two, and
@@ -32,19 +32,19 @@ KernelMatrixDisplay.from_rows(X, kernel, leaf_size=100).plot()
 # rows and one for its columns. Bases of large nodes are made from those of their children.
 
 tree = ClusterTree.build(X, leaf_size=100)
-H = compress(kernel, X, tree, rtol=1e-2, max_rank=60)
+H = compress(kernel, X, tree, rtol=1e-3)
 print(f"relative error {estimate_error(H):.1e}")
 print(f"{H.nbytes / 1e6:.1f} MB; the dense matrix has {8 * len(X) ** 2 / 1e6:.1f} MB")
 
 # %%
-# With more rows the dense matrix grows like n * n, the compressed one like n.
+# With more rows the dense matrix grows like n * n, the compressed one at most like n.
 
 for n in (5_000, 20_000):
-    many, _ = make_blobs(n, n_features=3, centers=3, cluster_std=1.5, random_state=0)
-    large = compress(kernel, many, rtol=1e-2, max_rank=60)
+    many, _ = make_blobs(n, n_features=2, centers=3, random_state=0)
+    large = compress(kernel, many, rtol=1e-3)
     print(f"{n:6,} rows: {large.nbytes / 1e6:5.1f} MB, dense {8 * n**2 / 1e6:7,.0f} MB")
 
 # %%
-# The ranks of the blocks of the first one. Blocks between rows that are far apart have hardly any.
+# The ranks of the first one. From level to level blocks double, and their ranks grow more slowly.
 
 RankDisplay.from_matrix(H).plot()
