@@ -2,7 +2,7 @@
 All values of C
 ===============
 
-``svc_path`` trains a model for every C on one compression and one factor.
+``svc_path`` trains a model for every C on one compression.
 """
 
 # %%
@@ -23,7 +23,7 @@ Cs = np.logspace(-3, 3, 13)
 path = svc_path(X[train], y[train], Cs, gamma=0.5, random_state=0)
 
 # %%
-# Thirteen models; the compression and the factors are shared.
+# Thirteen models; as columns they share the matrix, and factors and solves while they go together.
 
 for name, seconds in path.report.seconds.items():
     print(f"{name:9s}{seconds:6.2f} s")

@@ -26,7 +26,7 @@ for nu, model in zip(nus, models, strict=True):
 
 x, y = np.meshgrid(np.linspace(-1.6, 2.6, 150), np.linspace(-1.1, 1.6, 100))
 grid = np.stack([x.ravel(), y.ravel()], axis=1)
-figure, axes = plt.subplots(1, 3, figsize=(9, 2.6), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(7.5, 2.4), layout="constrained", sharey=True)
 for ax, nu, model in zip(axes, nus, models, strict=True):
     values = model.decision_function(grid).reshape(x.shape)
     outside = model.predict(X) == -1
