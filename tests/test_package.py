@@ -25,12 +25,3 @@ def test_every_part_is_found_by_name():
     parts = {path.parent.name for path in Path(hssvm.__file__).parent.glob("*/__init__.py")}
     assert parts <= set(dir(hssvm))
     assert all(getattr(hssvm, part).__name__ == f"hssvm.{part}" for part in parts)
-
-
-def test_the_example_of_the_readme_runs(capsys):
-    text = (Path(__file__).parent.parent / "README.md").read_text()
-    code, output = text.split("```python\n")[1].split("```", 1)
-    exec(code, {})
-    shown = output.split("```\n")[1].splitlines()
-    printed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in printed] == [line.split()[0] for line in shown]

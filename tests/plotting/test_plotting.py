@@ -193,7 +193,7 @@ def test_score_grid_of_a_cross_validation(rng):
     y = np.hypot(*X.T) < 1
     model = SVCCV([0.1, 1, 10], gammas=[0.1, 1], cv=3).fit(X, y)
     display = ScoreGridDisplay.from_estimator(model).plot()
-    assert_array_equal(display.scores, model.scores_.mean(axis=2))
+    assert_allclose(display.scores, model.scores_.mean(axis=2), rtol=1e-11)
     row, column = display.best_index
     assert (display.values[row], display.Cs[column]) == (model.gamma_, model.C_)
     assert display.ax_.get_ylabel() == "gamma"

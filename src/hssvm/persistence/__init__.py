@@ -1,7 +1,7 @@
 """Saved models: one file of plain arrays, which holds no code and runs none.
 
 The file is a zip archive like NumPy's ``.npz``, with uncompressed members, and `numpy.load` opens
-it too. One member is ``model.json``:
+it too. One member is ``model.json``::
 
     format, version, hssvm    "hssvm model", the version of the format, that of the writer
     class, parameters         "SVC", and what its constructor takes
@@ -11,7 +11,7 @@ it too. One member is ``model.json``:
     feature_names             list of str, or null
     attributes, fit_report    the small fitted attributes, such as classes_ and intercept_
 
-The others are arrays, with n the rows that predict, k columns, and depth d of the tree:
+The others are arrays, with n the rows that predict, k columns, and depth d of the tree::
 
     X    (n, p), or X_data, X_indices and X_indptr
     W    (n, k)                  their weights

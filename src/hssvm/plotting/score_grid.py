@@ -109,7 +109,7 @@ class ScoreGridDisplay:
             "gamma",
             estimator.gammas_,
             estimator.Cs_,
-            estimator.scores_.mean(axis=2),
+            estimator.cv_results_["mean_test_score"].reshape(estimator.scores_.shape[:2]),
             f"mean {what} of {estimator.n_splits_} folds",
         )
 

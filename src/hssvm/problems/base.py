@@ -110,7 +110,7 @@ class Problem(ABC):
 
     @abstractmethod
     def scale(self) -> NDArray[np.float64]:
-        """Largest |z| that h allows, in units of the decision values, (k,)."""
+        """Largest ``|z|`` that h allows, in units of the decision values, (k,)."""
 
     def prox(self, V: Floats, beta: Floats, tau: NDArray[np.float64]) -> tuple[Floats, Sums]:
         """Return ``z = argmin h(z) + 1/2 |z - (v - tau / beta)|^2_beta``, and its sums.

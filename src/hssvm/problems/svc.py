@@ -41,7 +41,7 @@ class SVCProblem(Problem):
         return SVCProblem(self.bound[:, index])
 
     def scale(self) -> NDArray[np.float64]:
-        """Largest |bound|, (k,)."""
+        """Largest ``|bound|``, (k,)."""
         return np.abs(self.bound).max(axis=0).astype(np.float64)
 
     def losses(

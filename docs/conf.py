@@ -1,0 +1,73 @@
+"""How Sphinx builds these pages: ``sphinx-build -W --keep-going -b html docs docs/_build/html``."""
+
+import matplotlib
+
+import hssvm
+
+matplotlib.use("Agg")
+
+project = "hssvm"
+author = copyright = "The hssvm developers"
+version = release = hssvm.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "paper", "choose"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+highlight_language = "none"
+modindex_common_prefix = ["hssvm."]
+
+# The names of parameters in docstrings (`X`, `tol`) are not objects of their own.
+suppress_warnings = ["config.cache", "ref.python"]
+
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it, and shapes too
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "hssvm"
+html_static_path = ["_static"]
+html_css_files = ["hssvm.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}  # only what has pages below it has one
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+}
+html_context = {"default_mode": "auto"}
