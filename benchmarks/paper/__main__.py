@@ -49,8 +49,8 @@ def plan(names, limit):
         h, Cs = published.best_pair(name)
         for C in Cs:
             runs.append(((name, "refined", h, C), methods.refined, (name, h, C)))
-            runs.append(((name, "blocks", h, C), methods.blocks, (name, h, C, limit / 2)))
             runs.append(((name, "libsvm", h, C), methods.libsvm, (name, h, C)))
+        runs.append(((name, "blocks", h, Cs[0]), methods.blocks, (name, h, Cs[0], limit / 2)))
     for change, function in changes.CHANGES.items():
         for name in changes.SETS:
             if name in names:

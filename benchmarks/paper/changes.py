@@ -122,7 +122,7 @@ def convergence(name):
             "iterations": int(solution.n_iter[0]),
             "factors": int(solution.n_factors),
             "seconds": seconds,
-            "accuracy": accuracy(values, y_test),
+            "accuracy": accuracy(values[:, 0], y_test),
         }
     return found
 
