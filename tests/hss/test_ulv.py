@@ -143,7 +143,7 @@ def test_shift_must_be_positive(shift):
 def test_a_shift_lost_in_rounding_is_reported():
     X = np.zeros((200, 1), dtype=np.float32)
     H = compress(Gaussian(1.0), X)
-    with pytest.raises(RuntimeError, match="raise shift .*, use float64"):
+    with pytest.raises(RuntimeError, match=r"raise shift .*, use float64"):
         factor(H, 1e-12)
 
 
