@@ -5,6 +5,9 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
+import scipy.sparse
+
 
 def load(name, **options):
     """Return (X_train, y_train, X_test, y_test); see ``load.py`` in the data folder."""
@@ -15,3 +18,11 @@ def load(name, **options):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.load(name, **options)
+
+
+def narrow(X):
+    """LIBSVM takes sparse rows with 32-bit indices only."""
+    if scipy.sparse.issparse(X):
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return scipy.sparse.csr_matrix((X.data, indices, indptr), X.shape)
+    return X

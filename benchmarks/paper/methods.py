@@ -11,9 +11,9 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC as LibSVM
 
+from benchmarks.datasets import narrow
 from benchmarks.libsvm_files import load
 from benchmarks.paper import multiblock, published
-from benchmarks.peers.exact import narrow
 from benchmarks.timing import timed
 from hssvm import SVC, svc_path
 from hssvm.hss import ClusterTree, NeighbourInterpolation, compress

@@ -12,11 +12,11 @@ OMP_NUM_THREADS.
 import argparse
 
 import numpy as np
-import scipy.sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC as LibSVM
 from sklearnex.svm import SVC as IntelSVC
 
+from benchmarks.datasets import narrow
 from benchmarks.peers.settings import load_setting
 from benchmarks.timing import timed
 from hssvm import SVC
@@ -44,14 +44,6 @@ def dual_objectives(model, X, gamma):
         coefficients = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
         values.append(dual_objective(X, gamma, part.support_, coefficients))
     return np.concatenate(values)
-
-
-def narrow(X):
-    """LIBSVM takes sparse rows with 32-bit indices only."""
-    if scipy.sparse.issparse(X):
-        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return scipy.sparse.csr_matrix((X.data, indices, indptr), X.shape)
-    return X
 
 
 def main():
