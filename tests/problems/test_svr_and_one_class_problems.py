@@ -129,7 +129,7 @@ def solve_by_refinement(problem, K, X):
     if np.any(problem.total):
         start.Z[:] = problem.total * problem.bound / problem.bound.sum(axis=0)
         start.F = K @ start.Z
-    return Refine(1e-7, memory=8 * 20**2).solve(problem, KernelRows(Gaussian(0.5), X), start)
+    return Refine(1e-7, memory=8 * 64**2).solve(problem, KernelRows(Gaussian(0.5), X), start)
 
 
 @pytest.mark.parametrize("solve", [solve_by_admm, solve_by_refinement])
