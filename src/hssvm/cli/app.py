@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
+from sklearn.metrics import accuracy_score, r2_score
 
 import hssvm
 from hssvm.cli.progress import showing
@@ -142,7 +143,7 @@ def train(
     estimator.save(output)
     out.print(_summary(estimator, output))
     if test_rows is not None:
-        _print_score(estimator, *test_rows)
+        _print_score(estimator, estimator.predict(test_rows[0]), test_rows[1], out)
 
 
 @app.command()
@@ -174,7 +175,7 @@ def predict(
     else:
         output.write_text(lines)
     if y is not None and not values:
-        _print_score(estimator, X, y, err)
+        _print_score(estimator, predicted, y, err)
 
 
 @app.command()
@@ -295,13 +296,14 @@ def _summary(estimator: Any, path: Path) -> Table:
     return table
 
 
-def _print_score(estimator: Any, X: Rows, y: Any, console: Console = out) -> None:
-    name = {"SVR": "R^2", "OneClassSVM": "share inside"}.get(type(estimator).__name__, "accuracy")
+def _print_score(estimator: Any, predicted: Any, y: Any, console: Console) -> None:
     if isinstance(estimator, hssvm.OneClassSVM):
-        score = float(np.mean(estimator.predict(X) == 1))
+        name, score = "share inside", float(np.mean(predicted == 1))
+    elif isinstance(estimator, hssvm.SVR):
+        name, score = "R^2", r2_score(y, predicted)
     else:
-        score = estimator.score(X, y)
-    console.print(f"{name} {score:.4f} on {X.shape[0]:,} rows", highlight=False)
+        name, score = "accuracy", accuracy_score(y, predicted)
+    console.print(f"{name} {score:.4f} on {len(predicted):,} rows", highlight=False)
 
 
 def _line(row: Any) -> str:

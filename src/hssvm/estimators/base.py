@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -101,6 +102,11 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         "matern52": lambda self, gamma: Matern52(gamma),
         "poly": lambda self, gamma: Polynomial(gamma, self.coef0, self.degree),
     }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fit_report_")
@@ -272,9 +278,9 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         """Rows to train on, scaled as asked for, and their y if there is one."""
         data = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
         X, *rest = data if isinstance(data, tuple) else (data,)
-        learned = Scaling.of(X, self.scaling)
-        self.feature_shift_, self.feature_factor_ = learned.shift, learned.factor
-        return (self._scaling(X), *rest) if rest else self._scaling(X)
+        scaling = Scaling.of(X, self.scaling)
+        self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
+        return (scaling(X), *rest) if rest else scaling(X)
 
     @property
     def _scaling(self) -> Scaling:
@@ -322,6 +328,13 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
             report.estimate(system, solution, REPORT_ROWS, seed)
         self.fit_report_ = report
 
+    def _fit_rows(self, X: Rows, weight: Floats, problem: Problem, tasks: FitTasks) -> None:
+        """Compress the kernel matrix of rows, and solve a problem on it."""
+        report, seed = FitReport(), self._seed()
+        matrix, refine = self._prepare(X, weight, report, seed)
+        tasks.done("compress")
+        self._fit_problem(matrix, problem, report, tasks, seed, refine=refine)
+
     def _tasks(self) -> FitTasks:
         """Begin a fit."""
         if self.max_time is not None:
@@ -340,9 +353,13 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         weight = np.ones(problem.n, problem.dtype)
         return constrained_prox(problem, Z, weight, np.zeros(problem.k), exactly=True)[0]
 
-    def _forecast(self, X: Rows, y: Any) -> Forecast:
-        kernel = self._make_kernel(X, np.ones(X.shape[0]), self.gamma)
-        return forecast(self, X, y, self._refines(X, kernel))
+    def _forecast(self, X: Any, y: Any = "no_validation", **options: Any) -> Forecast:
+        model = clone(self)
+        data = model._check_rows(X, y, **options)
+        X, y = data if isinstance(data, tuple) else (data, None)
+        model.set_params(scaling=None)  # the rows are scaled already
+        kernel = model._make_kernel(X, np.ones(X.shape[0]), model.gamma)
+        return forecast(model, X, y, model._refines(X, kernel))
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of all columns at new rows, (m, k)."""

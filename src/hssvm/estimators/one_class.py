@@ -6,14 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OutlierMixin, clone
+from sklearn.base import OutlierMixin
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
-from hssvm.estimators.report import FitReport
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import require
@@ -167,11 +166,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         super()._after_load(n_columns)
         require(np.array_equal(self.offset_, -self.intercept_), "offset_ does not fit")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def forecast(self, X: Any) -> Forecast:
         """What a fit would take, from fits of two small samples.
 
@@ -193,9 +187,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
         (20000, True, ['fits.'])
         """
-        model = clone(self)
-        X = model._check_rows(X)
-        return model.set_params(scaling=None)._forecast(X, None)
+        return self._forecast(X)
 
     @with_callbacks
     @with_serial_blas
@@ -220,11 +212,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         with logging_to_stderr(self.verbose):
             X = self._check_rows(X)
             weight = self._check_weight(sample_weight, X)
-            report, seed = FitReport(), self._seed()
-            matrix, refine = self._prepare(X, weight, report, seed)
-            tasks.done("compress")
-            problem = self._problem(weight, X.dtype)
-            self._fit_problem(matrix, problem, report, tasks, seed, refine=refine)
+            self._fit_rows(X, weight, self._problem(weight, X.dtype), tasks)
             # Support vectors on the border have a value of 0 but for rounding; they are inside.
             self.intercept_ += np.finfo(X.dtype).eps ** 0.5 * np.abs(self.intercept_)
             self.offset_ = -self.intercept_

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
@@ -32,11 +31,6 @@ class Classifier(ClassifierMixin, KernelMachine):
     def _C(self) -> float:
         """Return the C of the fitted model."""
         raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _check_fit(
         self, X: Any, y: Any, sample_weight: Any
@@ -150,7 +144,6 @@ class Classifier(ClassifierMixin, KernelMachine):
         >>> bool(certificate.gap[0] < 1e-3), certificate.n_rows
         (True, 5000)
         """
-        check_is_fitted(self)
         X, y = self._check_certified(X, y)
         if not np.array_equal(np.unique(y), self.classes_):
             raise ValueError("certify needs the labels that the model was trained on")
@@ -342,9 +335,7 @@ class SVC(Classifier):
         >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
         (20000, True, ['fits.'])
         """
-        model = clone(self)
-        X, y = model._check_rows(X, y)
-        return model.set_params(scaling=None)._forecast(X, y)
+        return self._forecast(X, y)
 
     @with_callbacks
     @with_serial_blas

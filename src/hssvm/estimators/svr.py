@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import RegressorMixin
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
-from hssvm.estimators.report import FitReport
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats, require_positive
 from hssvm.problems import SVRProblem
@@ -163,11 +162,6 @@ class SVR(RegressorMixin, KernelMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def forecast(self, X: Any, y: Any) -> Forecast:
         """What a fit would take, from fits of two small samples.
 
@@ -189,9 +183,7 @@ class SVR(RegressorMixin, KernelMachine):
         >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
         (20000, True, ['fits.'])
         """
-        model = clone(self)
-        X, y = model._check_rows(X, y, y_numeric=True)
-        return model.set_params(scaling=None)._forecast(X, y)
+        return self._forecast(X, y, y_numeric=True)
 
     @with_callbacks
     @with_serial_blas
@@ -217,11 +209,7 @@ class SVR(RegressorMixin, KernelMachine):
         with logging_to_stderr(self.verbose):
             X, y = self._check_rows(X, y, y_numeric=True)
             weight = self._check_weight(sample_weight, X)
-            report, seed = FitReport(), self._seed()
-            matrix, refine = self._prepare(X, weight, report, seed)
-            tasks.done("compress")
-            problem = self._problem(y, weight, X.dtype)
-            self._fit_problem(matrix, problem, report, tasks, seed, refine=refine)
+            self._fit_rows(X, weight, self._problem(y, weight, X.dtype), tasks)
         tasks.end()
         return self
 
