@@ -285,7 +285,7 @@ nb::object concatenate(std::vector<Node>& nodes, Part&& part) {
     return nb::cast(Array<Value>(data, {static_cast<std::size_t>(start.back())}, owner));
 }
 
-// What a level leaves for the level above, opaque to Python.
+// What a level leaves for the level above.
 struct Below {
     std::vector<Index> sizes, ranks;  // a rotation is kept where they differ
     std::vector<std::vector<double>> cholesky, rotation;
@@ -297,6 +297,33 @@ struct Below {
             if (ranks[i] < sizes[i]) nodes[i].Q = {rotation[i].data(), sizes[i], ranks[i]};
         }
         return nodes;
+    }
+
+    // The blocks of all nodes, one after the other.
+    nb::tuple arrays() const {
+        auto itself = [](std::vector<double>& block) -> auto& { return block; };
+        auto L = cholesky, Q = rotation;
+        return nb::make_tuple(concatenate(L, itself), concatenate(Q, itself));
+    }
+    static Below of(Indices sizes, Indices ranks, Array<const double> cholesky,
+                    Array<const double> rotation) {
+        require(size(sizes) == size(ranks), "Below: one size and one rank per node");
+        Below below;
+        Index c = 0, q = 0;
+        for (Index i = 0; i < size(sizes); ++i) {
+            const Index s = sizes.data()[i], r = ranks.data()[i];
+            require(0 <= r && r <= s, "Below: ranks must be between 0 and the sizes");
+            const Index n_c = s * s, n_q = r < s ? s * r : 0;
+            require(c + n_c <= size(cholesky) && q + n_q <= size(rotation), "Below: blocks do not fit");
+            below.sizes.push_back(s);
+            below.ranks.push_back(r);
+            below.cholesky.emplace_back(cholesky.data() + c, cholesky.data() + c + n_c);
+            below.rotation.emplace_back(rotation.data() + q, rotation.data() + q + n_q);
+            c += n_c;
+            q += n_q;
+        }
+        require(c == size(cholesky) && q == size(rotation), "Below: blocks do not fit");
+        return below;
     }
 };
 
@@ -713,7 +740,15 @@ NB_MODULE(_core, m) {
              "offsets"_a.noconvert(), "ranks"_a.noconvert(), "child_ranks"_a.noconvert().none(),
              "rows"_a.noconvert().none());
 
-    nb::class_<Below>(m, "Below");
+    nb::class_<Below>(m, "Below")
+        .def("__init__",
+             [](Below* self, Indices sizes, Indices ranks, Array<const double> cholesky,
+                Array<const double> rotation) {
+                 new (self) Below(Below::of(sizes, ranks, cholesky, rotation));
+             },
+             "sizes"_a.noconvert(), "ranks"_a.noconvert(), "cholesky"_a.noconvert(),
+             "rotation"_a.noconvert())
+        .def("arrays", &Below::arrays);
 
     // No argument of these tells the precision of its result: two names.
     bind_libsvm_text<float>(m, "LibsvmText_f32");

@@ -26,7 +26,16 @@ class KernelMatrix:
     ) -> None: ...
 
 class Below:
-    """What the nodes of a level leave for the level above."""
+    """What the nodes of a level leave for the level above: L and Q, as `compress.hpp` has them."""
+
+    def __init__(
+        self,
+        sizes: _Indices,
+        ranks: _Indices,
+        cholesky: NDArray[np.float64],
+        rotation: NDArray[np.float64],
+    ) -> None: ...
+    def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 class Level:
     def __init__(

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hssvm.problems import SVCProblem
-from hssvm.problems.quantile import weighted_quantile
+from hssvm.problems.quantile import weighted_quantiles
 
 
 def best_intercept(f, sign, cost):
-    return weighted_quantile(sign - f, cost, cost[sign > 0].sum())
+    mass = np.array([cost[sign > 0].sum()])
+    return weighted_quantiles([sign - f], [cost], mass)[0]
 
 
 def hinge(b, f, sign, cost):

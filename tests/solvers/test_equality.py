@@ -34,7 +34,7 @@ def test_x_with_the_constraint(rng):
     M = A @ A.T + np.eye(n)
     B, total = rng.standard_normal((n, k)), rng.standard_normal(k)
     w = np.linalg.solve(M, np.ones(n))
-    X = constrain_x(np.linalg.solve(M, B), w, total)
+    X = constrain_x(np.linalg.solve(M, B), w @ B, w, w.sum(), total)
     kkt = np.block([[M, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
     expected = np.linalg.solve(kkt, np.vstack([B, total]))[:n]
     assert_allclose(X, expected, atol=1e-8)

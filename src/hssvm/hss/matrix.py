@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
@@ -56,6 +56,23 @@ def as_block(B: Any, n: int, dtype: np.dtype[Any]) -> Floats:
     if B.ndim not in (1, 2) or B.shape[0] != n:
         raise ValueError(f"expected shape ({n},) or ({n}, k), got {B.shape}")
     return np.ascontiguousarray(B.reshape(n, -1), dtype=dtype)
+
+
+Above = Callable[[Floats], Floats]
+"""What the rest of the tree makes of the coefficients (rank, k) of a part's root: what it adds."""
+
+
+def sweep_inner(
+    shapes: list[_core.Level], levels: list[Level], c: list[Floats], above: Above | None = None
+) -> None:
+    """Up from the coefficients ``c[-1]`` of the lowest nodes, and down to what others add there."""
+    inner = range(len(c) - 1)
+    for i in reversed(inner):
+        _core.matmul_up(shapes[i], levels[i].basis, c[i + 1], c[i])
+    if above is not None:
+        c[0][:] = above(c[0])
+    for i in inner:
+        _core.matmul_down(shapes[i], levels[i].basis, levels[i].coupling, c[i], c[i + 1])
 
 
 class HSSMatrix:
@@ -132,19 +149,16 @@ class HSSMatrix:
         return [np.diff(level.ranks) for level in self.levels]
 
     @contextmanager
-    def far_field(self, block: Floats) -> Iterator[Floats]:
+    def far_field(self, block: Floats, above: Above | None = None) -> Iterator[Floats]:
         """Coefficients, in the basis of its leaf, of what all other leaves add to ``K~ block``.
 
-        They are lent for the time of the context.
+        They are lent for the time of the context. Where the matrix is a part of a larger one, its
+        root has a basis too, and `above` answers for the rest.
         """
-        depth, levels, shapes = self.tree.depth, self.levels, self.shapes
         with self.coefficients.borrow(block.shape[1]) as c:
-            _core.matmul_up(shapes[depth], levels[depth].basis, block, c[depth])
-            for i in reversed(range(depth)):
-                _core.matmul_up(shapes[i], levels[i].basis, c[i + 1], c[i])
-            for i in range(depth):
-                _core.matmul_down(shapes[i], levels[i].basis, levels[i].coupling, c[i], c[i + 1])
-            yield c[depth]
+            _core.matmul_up(self.shapes[-1], self.levels[-1].basis, block, c[-1])
+            sweep_inner(self.shapes, self.levels, c, above)
+            yield c[-1]
 
     @with_serial_blas
     def __matmul__(self, B: Any) -> Floats:
@@ -157,7 +171,7 @@ class HSSMatrix:
         return Y.reshape(np.shape(B))
 
     @with_serial_blas
-    def leaf_weights(self, B: Any) -> Floats:
+    def leaf_weights(self, B: Any, above: Above | None = None) -> Floats:
         """Coefficients of ``K~ b`` as a kernel expansion over the points of one leaf.
 
         The function ``f = sum_i k~(., x_i) b_i`` of a point t in leaf I is
@@ -166,6 +180,8 @@ class HSSMatrix:
         Parameters
         ----------
         B : (n,) or (n, k)
+        above : callable, optional
+            See `far_field`.
 
         Returns
         -------
@@ -178,7 +194,7 @@ class HSSMatrix:
         block = as_block(B, self.tree.n, self.dtype)
         weights = block.copy()
         leaves = self.levels[-1]
-        with self.far_field(block) as delta:
+        with self.far_field(block, above) as delta:
             _core.leaf_weights(
                 self.shapes[-1],
                 leaves.skeleton_ends,

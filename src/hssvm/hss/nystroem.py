@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,19 +67,49 @@ class NestedNystroem(Strategy):
         self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator
     ) -> list[Level]:
         """Return the levels, root first."""
-        single = X.dtype == np.float32
-        compress_level = _core.compress_level_f32 if single else _core.compress_level_f64
+        return self.compress_part(K, X, tree, rng)[0]
+
+    def compress_part(
+        self,
+        K: _core.KernelMatrix,
+        X: Rows,
+        tree: ClusterTree,
+        rng: np.random.Generator,
+        outside_ends: NDArray[np.int64] | None = None,
+    ) -> tuple[list[Level], _core.Below]:
+        """Return the levels, root first, and what the root leaves for a level above.
+
+        K may have more rows than X, those of an `Outside`.
+        """
         below = None
+        n_rows = tree.n + (0 if outside_ends is None else int(outside_ends[-1]))
 
         def step(level: int, candidates: NDArray[np.int64], offsets: NDArray[np.int64]) -> Level:
             nonlocal below
-            cap = self.largest_rank(tree.depth, level) if level else 0
+            cap = self.largest_rank(tree.depth, level) if level or n_rows > tree.n else 0
             cap = min(cap, int(np.diff(offsets).max()))
-            samples = draw_samples(tree, level, min(OVERSAMPLING * cap, tree.n), rng)
-            max_size = math.ceil((1 + self.surplus) * cap)
-            ends, skeleton, ranks, basis, coupling, expansion, below = compress_level(
-                K, candidates, offsets, samples, cap, max_size, self.rtol, below
-            )
-            return Level(ends, skeleton, ranks, basis, coupling, expansion)
+            samples = draw_samples(tree, level, min(OVERSAMPLING * cap, n_rows), rng, outside_ends)
+            here, below = self.compress_level(K, X.dtype, candidates, offsets, samples, cap, below)
+            return here
 
-        return bottom_up(tree, step)
+        levels = bottom_up(tree, step)
+        assert below is not None
+        return levels, below
+
+    def compress_level(
+        self,
+        K: _core.KernelMatrix,
+        dtype: np.dtype[Any],
+        candidates: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        samples: NDArray[np.int64],
+        cap: int,
+        below: _core.Below | None,
+    ) -> tuple[Level, _core.Below]:
+        """Compress a level, to ranks of at most `cap`."""
+        step = _core.compress_level_f32 if dtype == np.float32 else _core.compress_level_f64
+        max_size = math.ceil((1 + self.surplus) * cap)
+        ends, skeleton, ranks, basis, coupling, expansion, here = step(
+            K, candidates, offsets, samples, cap, max_size, self.rtol, below
+        )
+        return Level(ends, skeleton, ranks, basis, coupling, expansion), here

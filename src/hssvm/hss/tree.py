@@ -19,9 +19,10 @@ logger = logging.getLogger(__name__)
 class ClusterTree:
     """A perfect binary tree over n points.
 
-    Level 0 is the root; level l has ``2**l`` nodes, of sizes that differ by one at most. Node i of
-    level l owns the rows ``perm[offsets(l)[i] : offsets(l)[i + 1]]`` of X, and its children are
-    nodes 2i and 2i + 1 of level l + 1. n need not be a power of two.
+    Level 0 is the root; level l has ``2**l`` nodes. Node i of level l owns the rows
+    ``perm[offsets(l)[i] : offsets(l)[i + 1]]`` of X, and its children are nodes 2i and 2i + 1 of
+    level l + 1. n need not be a power of two: the sizes of a level differ by one at most, unless
+    the tree was joined from parts (see `join_trees`).
 
     Parameters
     ----------
@@ -32,12 +33,15 @@ class ClusterTree:
     directions : (2**depth - 1, p)
     thresholds : (2**depth - 1,)
         The cuts of all inner nodes, root first: see `route`.
+    leaf_ends : (2**depth + 1,) int64, optional
+        Ends of the leaves in tree order; not given, they are as equal as can be.
     """
 
     perm: NDArray[np.int64]
     depth: int
     directions: Floats
     thresholds: Floats
+    leaf_ends: NDArray[np.int64] | None = None
 
     @classmethod
     def build(
@@ -46,6 +50,7 @@ class ClusterTree:
         leaf_size: int = 256,
         splitter: Splitter | None = None,
         random_state: int | np.random.Generator | None = 0,
+        min_depth: int = 0,
     ) -> ClusterTree:
         """Cut `X` level by level until no leaf has more than `leaf_size` points.
 
@@ -55,6 +60,8 @@ class ClusterTree:
         leaf_size : int
         splitter : Splitter, default TwoMeansSplitter()
         random_state : int, numpy Generator or None
+        min_depth : int
+            Least depth: parts of one tree must be equally deep.
 
         Examples
         --------
@@ -73,9 +80,7 @@ class ClusterTree:
         require_finite(X)
         splitter = TwoMeansSplitter() if splitter is None else splitter
         rng = np.random.default_rng(random_state)
-        depth = 0
-        while -(-n // 2**depth) > leaf_size:
-            depth += 1
+        depth = max(min_depth, depth_for(n, leaf_size))
         perm = np.arange(n, dtype=np.int64)
         cuts = []
         for level in range(depth):
@@ -98,6 +103,8 @@ class ClusterTree:
     def offsets(self, level: int) -> NDArray[np.int64]:
         """Ends of the nodes of a level in tree order, ``(2**level + 1,)``."""
         n_nodes = 2**level
+        if self.leaf_ends is not None:
+            return np.ascontiguousarray(self.leaf_ends[:: 2 ** (self.depth - level)])
         return np.arange(n_nodes + 1, dtype=np.int64) * self.n // n_nodes
 
     def route(self, X: Rows) -> NDArray[np.int64]:
@@ -123,3 +130,11 @@ class ClusterTree:
         rows = core_rows(X.astype(self.directions.dtype, copy=False))
         _core.route(rows, self.depth, self.directions, self.thresholds, leaf)
         return leaf
+
+
+def depth_for(n: int, leaf_size: int) -> int:
+    """Least depth at which no leaf of n points has more than `leaf_size`."""
+    depth = 0
+    while -(-n // 2**depth) > leaf_size:
+        depth += 1
+    return depth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,6 +70,13 @@ def rows_like(X: Rows, other: Rows) -> Rows:
     if scipy.sparse.issparse(other):
         return X if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
     return X.toarray() if scipy.sparse.issparse(X) else X
+
+
+def stack_rows(blocks: Sequence[Rows]) -> Rows:
+    """All rows, one block after the other; blocks are all dense or all sparse."""
+    if scipy.sparse.issparse(blocks[0]):
+        return scipy.sparse.vstack(blocks, format="csr")
+    return np.concatenate(blocks)
 
 
 def _alike(X: Rows, Y: Rows) -> tuple[Rows, Rows]:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.base import Floats
+from hssvm.problems.parts import ALONE, Parts
+from hssvm.problems.quantile import weighted_quantiles
 
 AT_ONCE = 2**18
 """Numbers of a block of losses that are computed at once."""
@@ -63,6 +65,8 @@ class Problem(ABC):
         Factor on abs(z).
     total : (k,)
         What z must sum to.
+    parts : Parts, default=ALONE
+        Where the n rows are a part of all: how to reach the others. Sums and values are of all.
     """
 
     symmetric: ClassVar[bool] = False
@@ -73,7 +77,9 @@ class Problem(ABC):
         linear: Floats,
         kink: NDArray[np.float64],
         total: NDArray[np.float64],
+        parts: Parts = ALONE,
     ) -> None:
+        self.parts = parts
         self.bound = np.ascontiguousarray(bound)
         self.linear = np.ascontiguousarray(linear)
         self.kink = kink
@@ -105,8 +111,18 @@ class Problem(ABC):
         """Loss of m rows at decision values ``F + intercept``, as in the primal value; (m, k)."""
 
     @abstractmethod
-    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
-        """Return the b with the smallest ``b total + loss(f + b)`` in column j; f is (n,)."""
+    def bends(
+        self, j: int, f: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Where the slope of ``b total + loss(f + b)`` in b rises, in column j; f is (n,).
+
+        Returns
+        -------
+        points, weight : (m,)
+            The slope rises by the weight at the point.
+        mass : float
+            The share of these rows in minus the slope on the far left.
+        """
 
     @abstractmethod
     def scale(self) -> NDArray[np.float64]:
@@ -119,7 +135,7 @@ class Problem(ABC):
         """
         Z, sums = np.empty_like(V), np.empty((3, self.k))
         _core.shifted_prox(V, beta, tau, self.bound, self.symmetric, self.kink, Z, sums)
-        return Z, Sums(*sums)
+        return Z, Sums(*self.parts.sum(sums))
 
     def free(self, Z: Floats) -> NDArray[np.bool_]:
         """Where h is smooth at Z, so that z may move either way; (n, k) like Z."""
@@ -135,15 +151,22 @@ class Problem(ABC):
 
     def evaluate(self, Z: Floats, F: Floats) -> Values:
         """Objective values at a feasible `Z`, with ``F = K Z``; the intercept is the best one."""
-        half_norm, linear, intercept = np.empty((3, self.k))
-        for j in range(self.k):
-            z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
-            half_norm[j] = z @ f / 2
-            linear[j] = self.linear[:, j].astype(np.float64) @ z - self.kink[j] * np.abs(z).sum()
-            intercept[j] = self.best_intercept(j, f)
+        sums, intercept = np.empty((2, self.k)), np.empty(self.k)
+        for begin in range(0, self.k, self.parts.columns_at_once):
+            columns = range(begin, min(begin + self.parts.columns_at_once, self.k))
+            bends = []
+            for j in columns:
+                z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
+                linear = self.linear[:, j].astype(np.float64) @ z
+                sums[:, j] = z @ f / 2, linear - self.kink[j] * np.abs(z).sum()
+                bends.append(self.bends(j, f))
+            points, weights, mass = zip(*bends, strict=True)
+            all_mass = self.parts.sum(np.array(mass))
+            intercept[list(columns)] = weighted_quantiles(points, weights, all_mass, self.parts)
         loss = np.zeros(self.k)
         step = max(1, AT_ONCE // self.k)
         for begin in range(0, self.n, step):
             rows = np.arange(begin, min(begin + step, self.n))
             loss += self.losses(rows, F[rows], intercept).sum(axis=0)
+        half_norm, linear, loss = self.parts.sum(np.stack([*sums, loss]))
         return Values(half_norm + intercept * self.total + loss, linear - half_norm, intercept)

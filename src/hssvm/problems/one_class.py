@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
-from hssvm.problems.quantile import weighted_quantile
+from hssvm.problems.parts import ALONE, Parts
 
 
 class OneClassProblem(Problem):
@@ -23,6 +23,8 @@ class OneClassProblem(Problem):
     bound : (n, k)
         Weight of the row.
     nu : (k,)
+    parts : Parts, default=ALONE
+        See `Problem`.
 
     Examples
     --------
@@ -32,18 +34,18 @@ class OneClassProblem(Problem):
     array([1., 2.])
     """
 
-    def __init__(self, bound: Floats, nu: NDArray[np.float64]) -> None:
+    def __init__(self, bound: Floats, nu: NDArray[np.float64], parts: Parts = ALONE) -> None:
         self.nu = nu
-        total = nu * bound.sum(axis=0, dtype=np.float64)
-        super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), total)
+        total = nu * parts.sum(bound.sum(axis=0, dtype=np.float64))
+        super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), total, parts)
 
     def columns(self, index: NDArray[Any]) -> OneClassProblem:
         """Return the problem of some of the columns."""
-        return OneClassProblem(self.bound[:, index], self.nu[index])
+        return OneClassProblem(self.bound[:, index], self.nu[index], self.parts)
 
     def scale(self) -> NDArray[np.float64]:
         """Largest bound over the total, (k,): decision values are of the size of the total."""
-        return self.bound.max(axis=0).astype(np.float64) / self.total
+        return self.parts.max(self.bound.max(axis=0).astype(np.float64)) / self.total
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
@@ -51,7 +53,9 @@ class OneClassProblem(Problem):
         """Distance below 0 times weight."""
         return self.bound[rows].astype(np.float64) * np.maximum(0, -(F + intercept))
 
-    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
-        """Minimise the loss and ``b total``: the slope rises by the weight of a row at -f."""
+    def bends(
+        self, j: int, f: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """The slope, the total minus the weights on the far left, rises by them at -f."""
         weight = self.bound[:, j].astype(np.float64)
-        return weighted_quantile(-f, weight, float(weight.sum() - self.total[j]))
+        return -f, weight, float((1 - self.nu[j]) * weight.sum())

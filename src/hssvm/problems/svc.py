@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
-from hssvm.problems.quantile import weighted_quantile
+from hssvm.problems.parts import ALONE, Parts
 
 
 class SVCProblem(Problem):
@@ -22,6 +22,8 @@ class SVCProblem(Problem):
     bound : (n, k)
         Sign: the label of the row. Size: the C of the row, with all its weights. 0 takes a row out
         (as for cross-validation), and its z stays 0.
+    parts : Parts, default=ALONE
+        See `Problem`.
 
     Examples
     --------
@@ -33,16 +35,16 @@ class SVCProblem(Problem):
     (3, 2)
     """
 
-    def __init__(self, bound: Floats) -> None:
-        super().__init__(bound, np.sign(bound), *np.zeros((2, bound.shape[1])))
+    def __init__(self, bound: Floats, parts: Parts = ALONE) -> None:
+        super().__init__(bound, np.sign(bound), *np.zeros((2, bound.shape[1])), parts)
 
     def columns(self, index: NDArray[Any]) -> SVCProblem:
         """Return the problem of some of the columns."""
-        return SVCProblem(self.bound[:, index])
+        return SVCProblem(self.bound[:, index], self.parts)
 
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|bound|``, (k,)."""
-        return np.abs(self.bound).max(axis=0).astype(np.float64)
+        return self.parts.max(np.abs(self.bound).max(axis=0).astype(np.float64))
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
@@ -51,7 +53,9 @@ class SVCProblem(Problem):
         cost = np.abs(self.bound[rows].astype(np.float64))
         return cost * np.maximum(0, 1 - self.linear[rows] * (F + intercept))
 
-    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
-        """Minimise the loss: its slope rises by the cost of a row where f + b is its label."""
+    def bends(
+        self, j: int, f: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """The slope rises by the cost of a row where f + b is its label."""
         cost, sign = np.abs(self.bound[:, j].astype(np.float64)), self.linear[:, j]
-        return weighted_quantile(sign - f, cost, float(cost[sign > 0].sum()))
+        return sign - f, cost, float(cost[sign > 0].sum())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
-from hssvm.problems.quantile import weighted_quantile
+from hssvm.problems.parts import ALONE, Parts
 
 
 class SVRProblem(Problem):
@@ -24,6 +24,8 @@ class SVRProblem(Problem):
         The C of the row, with its weight; 0 takes it out.
     epsilon : (k,)
         Half the width of the tube without loss.
+    parts : Parts, default=ALONE
+        See `Problem`.
 
     Examples
     --------
@@ -37,17 +39,22 @@ class SVRProblem(Problem):
 
     symmetric: ClassVar[bool] = True
 
-    def __init__(self, y: Floats, bound: Floats, epsilon: NDArray[np.float64]) -> None:
-        super().__init__(bound, y, epsilon, np.zeros(y.shape[1]))
+    def __init__(
+        self, y: Floats, bound: Floats, epsilon: NDArray[np.float64], parts: Parts = ALONE
+    ) -> None:
+        super().__init__(bound, y, epsilon, np.zeros(y.shape[1]), parts)
 
     def columns(self, index: NDArray[Any]) -> SVRProblem:
         """Return the problem of some of the columns."""
-        return SVRProblem(self.linear[:, index], self.bound[:, index], self.kink[index])
+        return SVRProblem(self.linear[:, index], self.bound[:, index], self.kink[index], self.parts)
 
     def scale(self) -> NDArray[np.float64]:
         """Largest bound over the spread of y, (k,)."""
-        spread = self.linear.std(axis=0, dtype=np.float64)
-        return self.bound.max(axis=0).astype(np.float64) / np.where(spread > 0, spread, 1)
+        y = self.linear.astype(np.float64)
+        n, total = self.parts.sum(np.stack([np.full(self.k, self.n), y.sum(axis=0)]))
+        spread = np.sqrt(self.parts.sum(((y - total / n) ** 2).sum(axis=0)) / n)
+        largest = self.parts.max(self.bound.max(axis=0).astype(np.float64))
+        return largest / np.where(spread > 0, spread, 1)
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
@@ -56,8 +63,10 @@ class SVRProblem(Problem):
         distance = np.abs(self.linear[rows] - (F + intercept)) - self.kink
         return self.bound[rows].astype(np.float64) * np.maximum(0, distance)
 
-    def best_intercept(self, j: int, f: NDArray[np.float64]) -> float:
-        """Minimise the loss: its slope rises by the cost of a row at both ends of its tube."""
+    def bends(
+        self, j: int, f: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """The slope rises by the cost of a row at both ends of its tube."""
         cost, middle = self.bound[:, j].astype(np.float64), self.linear[:, j] - f
         ends = np.concatenate([middle - self.kink[j], middle + self.kink[j]])
-        return weighted_quantile(ends, np.concatenate([cost, cost]), float(cost.sum()))
+        return ends, np.concatenate([cost, cost]), float(cost.sum())

@@ -22,6 +22,7 @@ the factor knows none.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,9 @@ class ADMM:
     callback : callable, optional
         Called as ``callback(iteration, gaps)`` after every look at the gap; True ends the run, and
         so does a `Status`, with that.
+    keep : callable, optional
+        Called as ``keep(iteration, Z)`` after every look, with the best coefficients so far: a
+        `start` for another run.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class ADMM:
     tol: float = 1e-3
     max_iter: int = 1000
     callback: Callback | None = None
+    keep: Callable[[int, Floats], None] | None = None
 
     @with_serial_blas
     def solve(self, problem: Problem, system: System, start: Floats | None = None) -> Solution:
@@ -100,7 +105,7 @@ class ADMM:
         -------
         Solution
         """
-        penalised = Penalised.of(require_fit(problem, system))
+        penalised = Penalised.of(require_fit(problem, system), problem.parts)
         iterate = Iterate.begin(problem, system, start)
         solution = Solution.empty(iterate.Z)
         run = _Run(
@@ -165,6 +170,8 @@ class _Run:
             "iteration %d: largest gap %.1e, %d of %d columns go on",
             iteration, gap[iterate.index].max(), going.sum(), iterate.index.size,
         )  # fmt: skip
+        if self.solver.keep is not None:
+            self.solver.keep(iteration, self.solution.Z)
         answer = self.solver.callback and self.solver.callback(iteration, gap)
         if answer:
             self.solution.end(iterate.index[going], answer)
@@ -194,7 +201,7 @@ class PaperADMM:
     @with_serial_blas
     def solve(self, problem: Problem, system: System, start: Floats | None = None) -> Solution:
         """Solve all columns of `problem`; see `ADMM.solve`."""
-        penalised = Penalised.of(require_fit(problem, system))
+        penalised = Penalised.of(require_fit(problem, system), problem.parts)
         iterate = Iterate.begin(problem, system, start)
         solution = Solution.empty(iterate.Z)
         for iteration in range(1, self.max_iter + 1):

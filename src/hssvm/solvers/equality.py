@@ -1,7 +1,7 @@
 """The constraint ``sum z = total`` in the two steps of ADMM.
 
 x-step: with ``w = (K + diag(beta))^-1 1`` the constrained minimiser is
-``x - w (sum x - total) / sum w``.
+``x - w (sum x - total) / sum w``; and as x solves ``(K + diag(beta)) x = b``, its sum is ``w'b``.
 
 z-step: the minimiser of ``h(z) + 1/2 |z - v|^2_beta`` with the constraint is
 ``prox(v - tau / beta)`` for the tau that makes the sum right. The sum falls as tau grows, and is
@@ -32,10 +32,11 @@ def row_chunks(n: int, k: int) -> Iterator[slice]:
         yield slice(begin, min(begin + step, n))
 
 
-def constrain_x(X: Floats, w: Floats, total: NDArray[np.float64]) -> Floats:
-    """Put the columns of X on ``sum x = total``, in place; w is (n,)."""
-    excess = (X.sum(axis=0, dtype=np.float64) - total) / w.sum(dtype=np.float64)
-    excess = excess.astype(X.dtype)
+def constrain_x(
+    X: Floats, sum_x: NDArray[np.float64], w: Floats, sum_w: float, total: NDArray[np.float64]
+) -> Floats:
+    """Put the columns of X, with sums (k,), on ``sum x = total``, in place; w is (n,)."""
+    excess = ((sum_x - total) / sum_w).astype(X.dtype)
     for rows in row_chunks(*X.shape):
         X[rows] -= w[rows, None] * excess
     return X

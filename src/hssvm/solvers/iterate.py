@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
+from hssvm.problems.parts import Parts
 from hssvm.solvers.equality import constrain_x, constrained_prox, row_chunks
 from hssvm.systems.base import System
 
@@ -25,21 +26,28 @@ class Penalised:
         Its shift. (The one place where shift and beta are the same.)
     w : (n,)
         ``(K + diag(beta))^-1 1``, for the constraint on the sum.
+    parts : Parts
+        Those that the rows are spread over.
+    sum_w : float
+        Over all of them.
     """
 
     system: System
     beta: Floats
     w: Floats
+    parts: Parts
+    sum_w: float
 
     @classmethod
-    def of(cls, system: System) -> Penalised:
+    def of(cls, system: System, parts: Parts) -> Penalised:
         """Take the weights from the shift of `system`."""
         beta = np.full(system.n, system.shift, system.dtype)
-        return cls(system, beta, system.solve(np.ones(system.n, system.dtype)))
+        w = system.solve(np.ones(system.n, system.dtype))
+        return cls(system, beta, w, parts, float(parts.sum(w.sum(dtype=np.float64))))
 
     def with_beta(self, beta: Floats) -> Penalised:
         """Return the same K with other weights: a new factor."""
-        return Penalised.of(self.system.with_shift(beta))
+        return Penalised.of(self.system.with_shift(beta), self.parts)
 
 
 @dataclass(eq=False)
@@ -82,12 +90,15 @@ class Iterate:
     def x_step(self, penalised: Penalised) -> Floats:
         """``argmin 1/2 x'Kx - linear'x + u'(x - z) + 1/2 |x - z|^2_beta``, sum x = total."""
         linear, Z, U, beta = self.problem.linear, self.Z, self.U, penalised.beta
-        B = np.empty_like(Z)
+        B, wB = np.empty_like(Z), np.zeros(Z.shape[1])
         for rows in row_chunks(*Z.shape):
             np.multiply(beta[rows, None], Z[rows], out=B[rows])
             B[rows] += linear[rows]
             B[rows] -= U[rows]
-        return constrain_x(penalised.system.solve(B), penalised.w, self.problem.total)
+            wB += penalised.w[rows].astype(np.float64) @ B[rows].astype(np.float64)
+        sum_x = penalised.parts.sum_later(wB)  # travels with the messages of the solve
+        X = penalised.system.solve(B)
+        return constrain_x(X, sum_x(), penalised.w, penalised.sum_w, self.problem.total)
 
     def relax(self, X: Floats, beta: Floats, relaxation: float) -> Floats:
         """``v = relaxation x + (1 - relaxation) z + u / beta``, written over X."""

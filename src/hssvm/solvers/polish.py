@@ -61,7 +61,7 @@ def active_set_step(
     free = problem.free(Z)[:, 0]
     # sqrt(eps) and its inverse: the error of either end is eps of the other.
     beta = np.where(free, np.sqrt(eps), 1 / np.sqrt(eps)).astype(problem.dtype) * scale
-    fixed = Penalised.of(system.with_shift(beta))
+    fixed = Penalised.of(system.with_shift(beta), problem.parts)
     slope = (problem.kink * np.sign(Z)).astype(problem.dtype)
     X = Iterate(np.arange(1), problem, Z, slope, np.zeros(1)).x_step(fixed)
     Z, _ = constrained_prox(problem, X, scale, np.zeros(1), exactly=True)
