@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that the core calls
 from threadpoolctl import OpenBLASController, ThreadpoolController
@@ -91,3 +91,11 @@ def with_serial_blas(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return wrapped
+
+
+def openmp_threads(n: int) -> AbstractContextManager[Any]:
+    """Context in which loops over nodes that this Python thread starts run on n threads."""
+    limiter: AbstractContextManager[Any] = (
+        ThreadpoolController().select(user_api="openmp").limit(limits=n)
+    )
+    return limiter

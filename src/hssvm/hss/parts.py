@@ -1,10 +1,10 @@
 """A matrix in parts: subtrees that are compressed and factored apart, and the top that joins them.
 
-The tree is cut at level q. A *part* is a subtree below one of the ``2**q`` *slots* there (a slot may
-be empty: any number of parts will do), and knows of the rest only a few rows, its `Outside`. Its
-root has a skeleton and a basis like any other inner node; they are all that the *top*, the q levels
-above, knows of the part. All terms of K~ are those of the undivided matrix, so K~ is positive
-semi-definite::
+The tree is cut at level q. A *part* is a subtree below one of the ``2**q`` *slots* there (a slot
+may be empty: any number of parts will do), and knows of the rest only a few rows, its `Outside`.
+Its root has a skeleton and a basis like any other inner node; they are all that the *top*, the q
+levels above, knows of the part. All terms of K~ are those of the undivided matrix, so K~ is
+positive semi-definite::
 
     part    compress, factor            leaves K_II - U U', transfer V, coupling C, root's L and Q
     top     compress_top, Top.factor    V and C of the levels above, from the roots' skeletons
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +168,7 @@ class Top:
     dtype : dtype
     """
 
-    def __init__(self, levels: list[Level], ranks: NDArray[np.int64], dtype: np.dtype) -> None:  # type: ignore[type-arg]
+    def __init__(self, levels: list[Level], ranks: NDArray[np.int64], dtype: np.dtype[Any]) -> None:
         self.levels = levels
         self.ranks = ranks
         self.dtype = np.dtype(dtype)
@@ -180,7 +181,7 @@ class Top:
         counts = [*(int(level.ranks[-1]) for level in levels), int(ranks[-1])]
         self.coefficients = CoefficientPool(counts, self.dtype)
 
-    def __reduce__(self) -> tuple[type, tuple[list[Level], NDArray[np.int64], np.dtype]]:  # type: ignore[type-arg]
+    def __reduce__(self) -> tuple[Any, ...]:
         return Top, (self.levels, self.ranks, self.dtype)
 
     @with_serial_blas

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.hss.matrix import HSSMatrix
+from hssvm.hss.matrix import Above, HSSMatrix
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
 
@@ -27,6 +27,8 @@ class LeafwisePredictor:
     ----------
     matrix : HSSMatrix
     Z : (n, k)
+    above : callable, optional
+        Where the matrix is a part of a larger one: answers for the rest; see `HSSMatrix.far_field`.
 
     Examples
     --------
@@ -41,8 +43,8 @@ class LeafwisePredictor:
     True
     """
 
-    def __init__(self, matrix: HSSMatrix, Z: Floats) -> None:
-        tree, weights = matrix.tree, matrix.leaf_weights(Z)
+    def __init__(self, matrix: HSSMatrix, Z: Floats, above: Above | None = None) -> None:
+        tree, weights = matrix.tree, matrix.leaf_weights(Z, above)
         used = np.any(weights[tree.perm] != 0, axis=1)
         rows = tree.perm[used]
         self.kernel = matrix.kernel

@@ -12,8 +12,8 @@ the constraint; the primal value at (z, b) is ``1/2 z' K z + b total + loss(K z 
 and never below the dual value ``linear' z - 1/2 z' K z - h(z)`` of a feasible z. Their difference
 is the duality gap.
 
-`svc` classifies, `svr` is for regression, `one_class` for novelty; `quantile` finds their b. The rows
-of a problem may be one part of all, the rest being elsewhere: see `parts`.
+`svc` classifies, `svr` is for regression, `one_class` for novelty; `quantile` finds their b. The
+rows of a problem may be one part of all, the rest being elsewhere: see `parts`.
 
 A column is a class, a value of C or nu, a fold of cross-validation, or any combination.
 """

@@ -87,7 +87,7 @@ class _Points:
 
     def histogram(self, ends: NDArray[np.float64]) -> NDArray[np.float64]:
         bins = np.searchsorted(ends, self.points) - 1  # ends[bin] < point <= ends[bin + 1]
-        return np.bincount(bins, self.weights, ends.size - 1)
+        return np.bincount(bins, self.weights, ends.size - 1).astype(np.float64)
 
     def narrow(
         self, ends: NDArray[np.float64], histogram: NDArray[np.float64], mass: float
@@ -104,7 +104,7 @@ class _Points:
         """Keep equal points once, with their weights together."""
         if self.points.size > FEW:
             self.points, where = np.unique(self.points, return_inverse=True)
-            self.weights = np.bincount(where, self.weights)
+            self.weights = np.bincount(where, self.weights).astype(np.float64)
 
 
 def _find(

@@ -36,7 +36,8 @@ class SVCProblem(Problem):
     """
 
     def __init__(self, bound: Floats, parts: Parts = ALONE) -> None:
-        super().__init__(bound, np.sign(bound), *np.zeros((2, bound.shape[1])), parts)
+        zero = np.zeros(bound.shape[1])
+        super().__init__(bound, np.sign(bound), zero, zero, parts)
 
     def columns(self, index: NDArray[Any]) -> SVCProblem:
         """Return the problem of some of the columns."""

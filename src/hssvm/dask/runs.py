@@ -1,0 +1,185 @@
+"""Training on all workers, again and again until it succeeds.
+
+A *run* is a meeting and a task for every part. When a worker is lost, or one of the parts cannot
+reach the meeting, the run is broken up: all tasks return. The scheduler meanwhile makes the lost
+parts anew from the source rows, on other workers; then the next run goes on from the last
+coefficients that were put by for all parts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client, Future
+from numpy.typing import NDArray
+
+from hssvm.dask.meeting import Meeting
+from hssvm.dask.shelf import Shelf
+from hssvm.dask.train import Training, report_of, train_part
+from hssvm.dask.waiting import ClusterLost, live_workers, value_of, wait_for
+from hssvm.estimators.report import FitReport
+from hssvm.solvers import Status
+
+logger = logging.getLogger(__name__)
+
+RETRIES = 5
+"""Runs after the first one."""
+
+Asked = Callable[[], Status | None]
+"""Tells whether the user wants to stop, and why."""
+
+
+class Runs:
+    """All runs of one fit.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    built : list of Future
+        Of `Built`, one for every part.
+    top : Future
+        Of a `Top`.
+    slots : (n_parts,) int64
+    training : Training
+    asked : callable
+        Asked now and then whether to stop.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        built: Sequence[Future],
+        top: Future,
+        slots: NDArray[Any],
+        training: Training,
+        asked: Asked,
+    ) -> None:
+        self.client = client
+        self.built = list(built)
+        self.top = top
+        self.slots = slots
+        self.training = training
+        self.asked = asked
+        self.shelves: dict[str, Any] = {}
+
+    def train(self) -> tuple[list[Future], FitReport]:
+        """Return the futures of `PartModel` of all parts, and the report."""
+        for attempt in range(RETRIES + 1):
+            if attempt:
+                logger.warning("training goes on without what was lost (%s): %s", attempt, reason)
+            models, reason = self._run()
+            if models is not None:
+                return models, value_of(self.client, self.client.submit(report_of, models[0]))
+        raise ClusterLost(
+            f"training was broken off {RETRIES + 1} times, the last time because {reason}; look at "
+            "the logs of the workers: they may run out of memory"
+        )
+
+    def _run(self) -> tuple[list[Future] | None, str]:
+        client = self.client
+        wait_for(client, [*self.built, self.top])
+        owners = [holders[0] for holders in map(self._holders, self.built) if holders]
+        if len(owners) < len(self.built):
+            return None, "a worker was lost before the parts met"
+        start = self._last_put_by(owners)
+        try:
+            meeting = self._actor(owners[0], Meeting, self.top, self.slots)
+            shelves = [self._shelf(owner) for owner in owners]
+        except Exception as error:
+            return None, f"a worker was lost before the parts met ({error})"
+        tasks = []
+        for part, owner in enumerate(owners):
+            own, next_one = shelves[part], shelves[(part + 1) % len(owners)]
+            tasks.append(
+                client.submit(
+                    train_part,
+                    self.built[part],
+                    part,
+                    self.training,
+                    meeting,
+                    [own] if own is next_one else [own, next_one],
+                    None if start is None else (start[0][part], start[1]),
+                    workers=[owner],
+                    allow_other_workers=True,
+                    pure=False,
+                )
+            )
+        return self._watch(tasks, meeting, set(owners))
+
+    def _watch(
+        self, tasks: list[Future], meeting: Any, needed: set[str]
+    ) -> tuple[list[Future] | None, str]:
+        """Wait for the tasks; break up the run if one of them cannot come to its end."""
+        lost: set[str] = set()
+        asked, news = None, None
+
+        def look(workers: list[str]) -> bool:
+            nonlocal asked, news
+            lost.update(needed - set(workers))
+            if lost:
+                return False
+            with suppress(Exception):
+                latest = meeting.latest().result(timeout=10)
+                if latest is not None and latest != news:
+                    news = latest
+                    logger.info("iteration %d: largest gap %.1e", *news)
+                if asked is None and (status := self.asked()) is not None:
+                    meeting.ask_to_stop(status).result(timeout=10)
+                    asked = status
+            return True
+
+        try:
+            wait_for(self.client, tasks, look)
+        except BaseException:
+            self._break_up(meeting, tasks, "another part had an error")
+            raise
+        if lost:
+            reason = f"the worker {', '.join(sorted(lost))} was lost"
+            self._break_up(meeting, tasks, reason)
+            return None, reason
+        outcomes = self.client.gather([self.client.submit(report_of, task) for task in tasks])
+        failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+        return (None, failures[0]) if failures else (tasks, "")
+
+    def _break_up(self, meeting: Any, tasks: list[Future], reason: str) -> None:
+        with suppress(Exception):
+            meeting.break_up(reason).result(timeout=10)
+        with suppress(Exception):
+            self.client.cancel(tasks, force=True)
+
+    def _holders(self, future: Future) -> list[str]:
+        holders: list[str] = list(self.client.who_has([future]).get(future.key, []))
+        return holders
+
+    def _actor(self, owner: str, cls: type, *args: Any) -> Any:
+        future = self.client.submit(
+            cls, *args, actor=True, workers=[owner], allow_other_workers=True, pure=False
+        )
+        return value_of(self.client, future)
+
+    def _shelf(self, owner: str) -> Any:
+        if owner not in self.shelves:
+            self.shelves[owner] = self._actor(owner, Shelf)
+        return self.shelves[owner]
+
+    def _last_put_by(self, owners: Sequence[str]) -> tuple[list[Any], int] | None:
+        """Shelves with coefficients of all parts at the same iteration, and that; None: nowhere."""
+        where: dict[tuple[int, int], Any] = {}
+        live = set(live_workers(self.client))
+        self.shelves = {owner: shelf for owner, shelf in self.shelves.items() if owner in live}
+        for shelf in self.shelves.values():
+            with suppress(Exception):
+                for part, iterations in shelf.iterations().result(timeout=30).items():
+                    where.update({(part, iteration): shelf for iteration in iterations})
+        parts = range(len(owners))
+        common = {
+            i for _, i in where if all((part, i) in where for part in parts)
+        }
+        if not common:
+            return None
+        last = max(common)
+        logger.info("going on from iteration %d", last)
+        return [where[part, last] for part in parts], last
