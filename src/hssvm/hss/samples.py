@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.hss.tree import ClusterTree
+from hssvm.kernels.base import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """Samples of the rest of the points, for a tree that is a subtree of a larger one.
+
+    Attributes
+    ----------
+    X : (m, p) array or CSR matrix
+    ends : (depth + 1,) int64
+        Rows of X between ``ends[a - 1]`` and ``ends[a]`` are from the sibling of the node of level
+        a that the subtree lies in, a = 1..depth; the subtree is at level depth, the root of all at
+        level 0.
+    """
+
+    X: Rows
+    ends: NDArray[np.int64]
 
 
 def draw_samples(
