@@ -28,7 +28,6 @@ class Layout:
 
     Attributes
     ----------
-    n_parts : int
     offsets : (n_pieces + 1,) int64
         Global number of the first row of every piece, and at the end the number of rows.
     n_features : int
@@ -39,9 +38,9 @@ class Layout:
     scaling : Scaling
     variance : float
         Of all entries of the scaled rows, by sample weight: for gamma='scale'.
+    cuts : Cuts
     """
 
-    n_parts: int
     offsets: NDArray[np.int64]
     n_features: int
     dtype: np.dtype[Any]
@@ -51,6 +50,12 @@ class Layout:
     classes: Classes | None
     scaling: Scaling
     variance: float
+    cuts: Cuts
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return self.cuts.n_parts
 
     @property
     def n_rows(self) -> int:
@@ -60,12 +65,11 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Layout and cuts, with the sample they were made from. It stays on a worker.
+    """A layout with the sample it was made from. It stays on a worker.
 
     Attributes
     ----------
     layout : Layout
-    cuts : Cuts
     X : (m, p) array or CSR matrix
         The sample, scaled, sorted by part.
     ends : (n_slots + 1,) int64
@@ -73,7 +77,6 @@ class Plan:
     """
 
     layout: Layout
-    cuts: Cuts
     X: Rows
     ends: NDArray[np.int64]
 
@@ -87,8 +90,9 @@ class Plan:
         if not description.weighted.total > 0:
             raise ValueError("sample_weight is zero for all rows; some must count")
         scale = description.scaling(scaling)
+        X = scale(description.sample.X.astype(description.dtype, copy=False))
+        cuts = Cuts.make(X, n_parts, seed)
         layout = Layout(
-            n_parts,
             np.concatenate([[0], np.cumsum(description.piece_rows)]),
             description.n_features,
             description.dtype,
@@ -98,13 +102,12 @@ class Plan:
             description.classes,
             scale,
             description.variance(scale),
+            cuts,
         )
-        X = scale(description.sample.X.astype(layout.dtype, copy=False))
-        cuts = Cuts.make(X, n_parts, seed)
         slot = cuts.slots[cuts.assign(X, np.arange(X.shape[0]), seed)]
         order = np.argsort(slot, kind="stable")
         ends = np.searchsorted(slot[order], np.arange(2**cuts.depth + 1))
-        return cls(layout, cuts, X[order], ends)
+        return cls(layout, X[order], ends)
 
 
 def plan(
@@ -168,8 +171,8 @@ def outside_of(planned: Plan, part: int, per_level: int = 1000) -> Outside:
     per_level : int
         Most rows from the sibling of an ancestor; they are spaced evenly over it.
     """
-    depth = planned.cuts.depth
-    slot = int(planned.cuts.slots[part])
+    cuts = planned.layout.cuts
+    depth, slot = cuts.depth, int(cuts.slots[part])
     rows = []
     for level in range(1, depth + 1):
         width = 2 ** (depth - level)

@@ -16,9 +16,8 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from hssvm.dask.cuts import Cuts
 from hssvm.dask.pieces import Piece
-from hssvm.dask.plan import Layout, Plan
+from hssvm.dask.plan import Layout
 from hssvm.dask.sample import stack
 from hssvm.kernels.base import Floats, Rows, sort_groups
 
@@ -48,7 +47,6 @@ def collect_parts(
     client: Client,
     pieces: Sequence[Delayed],
     layout: Layout,
-    planned: Future,
     owners: Sequence[str],
     seed: int,
 ) -> list[Future]:
@@ -64,7 +62,8 @@ def collect_parts(
     pieces : list of Delayed
         The same as those of the plan, in the same order.
     layout : Layout
-    planned : Future of a Plan
+        It is part of the graph, not a result: if it were computed again after a loss, and on
+        another processor, some rows might change sides while others have left already.
     owners : (n_parts,) addresses of workers
         Where each part should be; it goes elsewhere if that worker is lost.
     seed : int
@@ -77,17 +76,17 @@ def collect_parts(
         raise ValueError(f"{layout.n_parts} parts need as many owners, got {len(owners)}")
     name = uuid.uuid4().hex[:12]
     cut, chunk, part = f"cut-{name}", f"chunk-{name}", f"part-{name}"
-    guide = delayed(guide_of, pure=False)(planned)
+    shared = delayed(_itself, pure=False, traverse=False)(layout)
     cuts = {
-        (cut, i): (split, piece.key, guide.key, offset, seed)
-        for i, (piece, offset) in enumerate(zip(pieces, layout.offsets.tolist(), strict=False))
+        (cut, i): (split, piece.key, shared.key, offset, seed)
+        for i, (piece, offset) in enumerate(zip(pieces, layout.offsets[:-1].tolist(), strict=True))
     }
     chunks = {
         (chunk, i, j): (operator.getitem, (cut, i), j)
         for i in range(len(pieces))
         for j in range(layout.n_parts)
     }
-    graph = HighLevelGraph.from_collections(cut, cuts, [*pieces, guide])
+    graph = HighLevelGraph.from_collections(cut, cuts, [*pieces, shared])
     layers = {**graph.layers, chunk: MaterializedLayer(chunks)}
     needs = {**graph.dependencies, chunk: {cut}}
     for j, owner in enumerate(owners):
@@ -97,24 +96,23 @@ def collect_parts(
         )
         needs[f"{part}-{j}"] = {chunk}
     graph = HighLevelGraph(layers, needs)
+    # Many tiny tasks: nobody could make this graph smaller.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         return client.compute(
             [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(layout.n_parts)]
         )
 
 
-def guide_of(planned: Plan) -> tuple[Layout, Cuts]:
-    """What `split` needs of a plan."""
-    return planned.layout, planned.cuts
+def _itself(layout: Layout) -> Layout:
+    return layout
 
 
-def split(piece: Piece, guide: tuple[Layout, Cuts], offset: int, seed: int) -> list[PartRows]:
+def split(piece: Piece, layout: Layout, offset: int, seed: int) -> list[PartRows]:
     """Rows of a piece by part; `offset` is the global number of its first row."""
-    layout, cuts = guide
     X = layout.scaling(piece.X.astype(layout.dtype, copy=False))
     y = _targets(piece.y, layout)
     ids = np.arange(offset, offset + X.shape[0])
-    order, ends = sort_groups(cuts.assign(X, ids, seed), layout.n_parts)
+    order, ends = sort_groups(layout.cuts.assign(X, ids, seed), layout.n_parts)
     return [
         PartRows(
             X[rows],
