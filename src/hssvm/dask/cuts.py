@@ -1,0 +1,224 @@
+"""The top of the cluster tree: which part a row belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from hssvm.hss.splitters import TwoMeansSplitter
+from hssvm.kernels.base import Floats, Rows, as_rows
+
+SAMPLE_PER_PART = 4000
+"""Rows of the sample per part: its share of the rows is then known to one or two per cent."""
+
+BLOCK = 4096
+"""Rows that are projected at a time."""
+
+ROUNDING = 64 * np.finfo(np.float64).eps
+"""Projections that differ by less, relative to the products they are sums of, are the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Cuts of the rows into parts of equal share, for any number of parts.
+
+    The cuts are the inner nodes of a perfect binary tree, root first and level by level, as
+    `ClusterTree` has them. Its leaves are *slots*. A node that serves w > 1 parts gives
+    ``ceil(w / 2)`` of them to its lower child and the others to its upper child, and rows in that
+    proportion; one that serves a single part has an empty upper child. Five parts, ``w`` of every
+    node::
+
+        5
+        3       2
+        2   1   1   1
+        1 1 1 0 1 0 1 0
+
+    A point x goes to the upper child if ``<x, direction> > threshold``. Where many rows have the
+    same projection as the one to cut at (duplicates, categories), training rows with
+    ``floor < <x, direction> <= threshold`` are at the cut, and a share of them is sent up; at all
+    other cuts the floor is the threshold. Floors and thresholds lie midway between projections of
+    the sample, so that rounding does not decide where a row belongs.
+
+    Parameters
+    ----------
+    n_parts : int
+    directions : (2**depth - 1, p)
+    thresholds, floors, tie_shares : (2**depth - 1,)
+    """
+
+    n_parts: int
+    directions: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    floors: NDArray[np.float64]
+    tie_shares: NDArray[np.float64]
+
+    @classmethod
+    def make(cls, X_sample: Rows, n_parts: int, seed: int) -> Cuts:
+        """Cut a sample of the rows.
+
+        Parameters
+        ----------
+        X_sample : (m, p) array or CSR matrix
+            In random order.
+        n_parts : int
+        seed : int
+        """
+        if n_parts < 1:
+            raise ValueError(f"n_parts must be at least 1, got {n_parts}")
+        X = as_rows(X_sample)
+        served = _served(n_parts)
+        n_cuts = 2 ** (len(served) - 1) - 1
+        cuts = cls(
+            n_parts,
+            np.zeros((n_cuts, X.shape[1])),
+            np.full(n_cuts, np.inf),
+            np.full(n_cuts, np.inf),
+            np.zeros(n_cuts),
+        )
+        rng = np.random.default_rng(seed)
+        nodes = [np.arange(X.shape[0])]
+        for level, below in enumerate(served[1:]):
+            children = []
+            for i, rows in enumerate(nodes):
+                lower, upper = below[2 * i], below[2 * i + 1]
+                split_seed = int(rng.integers(2**63))
+                if upper == 0:
+                    children += [rows, rows[:0]]
+                else:
+                    halves = cuts._cut(
+                        2**level - 1 + i, X[rows], upper / (lower + upper), split_seed
+                    )
+                    children += [rows[half] for half in halves]
+            nodes = children
+        return cuts
+
+    def _cut(self, cut: int, X: Rows, share: float, seed: int) -> tuple[NDArray[np.intp], ...]:
+        """Set a cut that sends a share of X up; return the rows on either side."""
+        n = X.shape[0]
+        self.floors[cut] = -np.inf
+        self.tie_shares[cut] = share
+        if n < 2:
+            # Nothing is known of the rows here: all are at the cut.
+            return np.arange(n), np.arange(0)
+        directions, _ = TwoMeansSplitter().split(X, 1, np.arange(n, dtype=np.int64), seed)
+        direction = self.directions[cut] = directions[0]
+        here = np.zeros(n, np.int64)
+        value = project(X, direction[None], here)
+        size = project(abs(X), np.abs(direction)[None], here)
+        order = np.argsort(value, kind="stable")
+        value, size = value[order], size[order]
+        apart = np.diff(value) > ROUNDING * np.maximum(size[1:], size[:-1])
+        starts = np.concatenate([[0], np.flatnonzero(apart) + 1, [n]])
+        between = np.concatenate([[-np.inf], (value[:-1][apart] + value[1:][apart]) / 2, [np.inf]])
+        n_lower = min(max(round((1 - share) * n), 1), n - 1)
+        group = int(np.searchsorted(starts, n_lower))
+        self.thresholds[cut] = between[group]
+        if starts[group] == n_lower:
+            self.floors[cut] = between[group]
+            self.tie_shares[cut] = 0
+        else:
+            self.floors[cut] = between[group - 1]
+            n_ties = starts[group] - starts[group - 1]
+            self.tie_shares[cut] = np.clip((starts[group] - (1 - share) * n) / n_ties, 0, 1)
+        return order[:n_lower], order[n_lower:]
+
+    @property
+    def depth(self) -> int:
+        """Level of the slots."""
+        return (self.n_parts - 1).bit_length()
+
+    @property
+    def slots(self) -> NDArray[np.int64]:
+        """Slot of every part, (n_parts,)."""
+        return np.flatnonzero(_served(self.n_parts)[-1])
+
+    def route(self, X: Rows) -> NDArray[np.int64]:
+        """Part of every row of new data, (m,)."""
+        return self._descend(as_rows(X), lambda value, cut, rows: value > self.thresholds[cut])
+
+    def assign(self, X: Rows, ids: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        """Part of every training row, (m,).
+
+        Rows at a cut are sent up or down at random, by a hash of their number: the same row goes
+        to the same part whatever piece it comes in.
+
+        Parameters
+        ----------
+        X : (m, p) array or CSR matrix
+        ids : (m,) int64
+            Global numbers of the rows.
+        seed : int
+        """
+
+        def goes_up(value: Floats, cut: NDArray[np.int64], rows: slice) -> NDArray[np.bool_]:
+            up = value > self.floors[cut]
+            drawn = up & (value <= self.thresholds[cut])
+            up[drawn] = _uniform(ids[rows][drawn], cut[drawn], seed) < self.tie_shares[cut[drawn]]
+            return up
+
+        return self._descend(as_rows(X), goes_up)
+
+    def _descend(
+        self,
+        X: Rows,
+        goes_up: Callable[[Floats, NDArray[np.int64], slice], NDArray[np.bool_]],
+    ) -> NDArray[np.int64]:
+        part_of_slot = np.cumsum(_served(self.n_parts)[-1]) - 1
+        part = np.empty(X.shape[0], np.int64)
+        for begin in range(0, X.shape[0], BLOCK):
+            rows = slice(begin, min(begin + BLOCK, X.shape[0]))
+            block = X[rows]
+            node = np.zeros(block.shape[0], np.int64)
+            for level in range(self.depth):
+                cut = 2**level - 1 + node
+                node = 2 * node + goes_up(project(block, self.directions, cut), cut, rows)
+            part[rows] = part_of_slot[node]
+        return part
+
+
+def project(X: Rows, directions: Floats, which: NDArray[np.int64]) -> NDArray[np.float64]:
+    """``<x_i, directions[which_i]>`` for every row, (m,).
+
+    Summed in the order of the features, which takes longer than a product of matrices and gives
+    the same float64 for a row in any company, on any processor, dense or sparse.
+    """
+    if scipy.sparse.issparse(X):
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        products = X.data * directions[which[row], X.indices].astype(np.float64)
+        return np.bincount(row, products, X.shape[0]).astype(np.float64, copy=False)
+    value = np.zeros(X.shape[0])
+    by_feature = np.ascontiguousarray(directions.T, np.float64)
+    for begin in range(0, X.shape[0], BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        columns = np.ascontiguousarray(X[rows].T, np.float64)
+        for column, weight in zip(columns, by_feature, strict=True):
+            value[rows] += column * weight[which[rows]]
+    return value
+
+
+def _served(n_parts: int) -> list[NDArray[np.int64]]:
+    """Number of parts that every node serves, level by level."""
+    served = [np.array([n_parts])]
+    while served[-1].max() > 1:
+        above = served[-1]
+        served.append(np.stack([(above + 1) // 2, above // 2], axis=1).ravel())
+    return served
+
+
+def _uniform(ids: NDArray[np.int64], cut: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """Numbers in [0, 1) that look random, from row, cut and seed."""
+    bits = np.full(ids.shape, seed % 2**64, np.uint64)
+    for value in (cut, ids):
+        bits = _mix(bits + value.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The last steps of splitmix64."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

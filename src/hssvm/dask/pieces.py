@@ -1,0 +1,248 @@
+"""Every accepted kind of data as a list of pieces."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from dask import delayed
+from dask.delayed import Delayed
+from distributed import Client, Future
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats, Rows, as_rows, require_finite
+
+BLOCK_BYTES = 8e6
+"""Size of the pieces that data of the driver are cut into. They travel inside their tasks, and
+Dask warns of tasks of more than 10 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some of the rows, as they are stored.
+
+    Attributes
+    ----------
+    X : (n, p) array or CSR matrix, float32 or float64
+    y : (n,) array or None
+    weight : (n,) float64 or None
+    """
+
+    X: Rows
+    y: NDArray[Any] | None = None
+    weight: Floats | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any = None, weight: Any = None) -> Piece:
+        """Convert and check what a source yields.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of rows differ, values are missing or infinite, or weights negative.
+        """
+        X = as_rows(X)
+        require_finite(X)
+        if y is not None:
+            y = np.asarray(y)
+            _require_column(y, "y", X.shape[0])
+            if y.dtype.kind == "f" and not np.isfinite(y).all():
+                raise ValueError("y has NaN or infinite entries; drop their rows")
+        if weight is not None:
+            weight = np.asarray(weight, np.float64)
+            _require_column(weight, "sample_weight", X.shape[0])
+            if not (np.isfinite(weight).all() and (weight >= 0).all()):
+                raise ValueError("sample_weight must be finite and not negative")
+        return cls(X, y, weight)
+
+
+def _require_column(values: NDArray[Any], name: str, n_rows: int) -> None:
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; its shape is {values.shape}")
+    if values.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} has {values.shape[0]} rows where X has {n_rows}; partition both alike"
+        )
+
+
+def as_pieces(client: Client, X: Any, y: Any = None, sample_weight: Any = None) -> list[Delayed]:
+    """Data as pieces, which are not read yet.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    X : rows, in one of these forms
+        - a dask array; `y` and `sample_weight` are dask arrays too;
+        - a dask DataFrame; `y` and `sample_weight` are Series of as many partitions, or names of
+          columns, and the other columns are the features;
+        - the path of Parquet files, or a list of paths, which the workers read; `y` and
+          `sample_weight` are names of columns;
+        - a list of delayed objects or futures, each of which yields X, (X, y) or
+          (X, y, sample_weight) of some rows;
+        - a NumPy array, CSR matrix or pandas DataFrame of the driver, with array-likes (or names
+          of columns of the DataFrame).
+    y, sample_weight : optional
+
+    Returns
+    -------
+    list of Delayed, each of a `Piece`
+
+    Notes
+    -----
+    Data of the driver become tasks that contain a block each. Unlike scattered data, which are
+    lost with the worker that has them, these the scheduler can send again. The blocks go out once,
+    one at a time, and stay with the workers as long as the pieces are in use.
+    """
+    if isinstance(X, da.Array):
+        return _of_array(X, y, sample_weight)
+    if _is_path(X) or (_is_list(X) and all(map(_is_path, X))):
+        if not (_is_name(y) and _is_name(sample_weight)):
+            raise TypeError("with X a path, y and sample_weight must be names of columns")
+        paths = [os.fspath(path) for path in X] if _is_list(X) else os.fspath(X)
+        return _of_frame(dd.read_parquet(paths), y, sample_weight)
+    if isinstance(X, dd.DataFrame):
+        return _of_frame(X, y, sample_weight)
+    if _is_list(X) and all(isinstance(item, Delayed | Future) for item in X):
+        if y is not None or sample_weight is not None:
+            raise TypeError(
+                "with X a list of delayed objects or futures, y and sample_weight must be None: "
+                "let every object yield (X, y) or (X, y, sample_weight)"
+            )
+        return [_later(_piece_of_yield)(item) for item in X]
+    if isinstance(X, np.ndarray | pd.DataFrame) or scipy.sparse.issparse(X):
+        return _of_driver(client, X, y, sample_weight)
+    raise TypeError(
+        f"X is a {type(X).__name__}; pass a dask array or DataFrame, paths of Parquet files, a "
+        "list of delayed objects or futures, or a NumPy array, CSR matrix or pandas DataFrame"
+    )
+
+
+def _is_list(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0
+
+
+def _is_path(X: Any) -> bool:
+    return isinstance(X, str | os.PathLike)
+
+
+def _is_name(y: Any) -> bool:
+    return y is None or isinstance(y, str)
+
+
+def _later(task: Any) -> Any:
+    return delayed(task, pure=False, traverse=False)
+
+
+def _of_array(X: da.Array, y: Any, weight: Any) -> list[Delayed]:
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, (rows, features); its shape is {X.shape}")
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    rows = X.to_delayed().ravel()
+    columns = [_chunks_like(X, y, "y"), _chunks_like(X, weight, "sample_weight")]
+    return [_later(Piece.of)(*piece) for piece in zip(rows, *columns, strict=True)]
+
+
+def _chunks_like(X: da.Array, column: Any, name: str) -> list[Any]:
+    """Chunks of y or of the weights, one for every chunk of rows."""
+    if column is None:
+        return [None] * X.numblocks[0]
+    if not isinstance(column, da.Array):
+        raise TypeError(f"X is a dask array, {name} is a {type(column).__name__}; make it one too")
+    if column.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; its shape is {column.shape}")
+    if np.isnan(X.shape[0]) or np.isnan(column.shape[0]):
+        if column.numblocks[0] != X.numblocks[0]:
+            raise ValueError(
+                f"X has {X.numblocks[0]} chunks of rows and {name} has {column.numblocks[0]}; call "
+                "compute_chunk_sizes() on both, or make them of the same partitions"
+            )
+    elif column.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, {name} has {column.shape[0]}")
+    elif column.chunks[0] != X.chunks[0]:
+        column = column.rechunk((X.chunks[0],))
+    return list(column.to_delayed())
+
+
+def _of_frame(X: Any, y: Any, weight: Any) -> list[Delayed]:
+    for name in (y, weight):
+        if isinstance(name, str):
+            _require_known(name, X.columns)
+    columns = [_partitions_like(X, y, "y"), _partitions_like(X, weight, "sample_weight")]
+    frames = X.to_delayed()
+    return [_later(_piece_of_frame)(*piece) for piece in zip(frames, *columns, strict=True)]
+
+
+def _partitions_like(X: Any, column: Any, name: str) -> list[Any]:
+    """Partitions of y or of the weights, or the name of their column for each of them."""
+    if _is_name(column):
+        return [column] * X.npartitions
+    if not isinstance(column, dd.Series):
+        raise TypeError(
+            f"X is a dask DataFrame, {name} is a {type(column).__name__}; pass a dask Series or "
+            "the name of a column"
+        )
+    if column.npartitions != X.npartitions:
+        raise ValueError(
+            f"X has {X.npartitions} partitions and {name} has {column.npartitions}; take both from "
+            "one DataFrame"
+        )
+    return column.to_delayed()
+
+
+def _require_known(name: str, columns: Any) -> None:
+    if name not in columns:
+        raise ValueError(f"there is no column {name!r}; there are {', '.join(map(str, columns))}")
+
+
+def _piece_of_frame(frame: pd.DataFrame, y: Any, weight: Any) -> Piece:
+    names = [column for column in (y, weight) if isinstance(column, str)]
+    y, weight = (frame[c] if isinstance(c, str) else c for c in (y, weight))
+    return Piece.of(frame.drop(columns=names), y, weight)
+
+
+def _piece_of_yield(item: Any) -> Piece:
+    if not isinstance(item, tuple | list):
+        return Piece.of(item)
+    if not 1 <= len(item) <= 3:
+        raise ValueError(
+            f"a piece yields {len(item)} values; it should be X, (X, y) or (X, y, sample_weight)"
+        )
+    return Piece.of(*item)
+
+
+def _of_driver(client: Client, X: Any, y: Any, weight: Any) -> list[Delayed]:
+    if isinstance(X, pd.DataFrame):
+        names = [column for column in (y, weight) if isinstance(column, str)]
+        for name in names:
+            _require_known(name, X.columns)
+        y, weight = (X[c] if isinstance(c, str) else c for c in (y, weight))
+        X = X.drop(columns=names).to_numpy()
+    elif isinstance(y, str) or isinstance(weight, str):
+        raise TypeError("y and sample_weight can be names only if X is a DataFrame")
+    elif scipy.sparse.issparse(X):
+        X = X.tocsr()
+    y, weight = (None if c is None else np.asarray(c) for c in (y, weight))
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, (rows, features); its shape is {X.shape}")
+    for column, name in ((y, "y"), (weight, "sample_weight")):
+        if column is not None:
+            _require_column(column, name, X.shape[0])
+    n_bytes = X.data.nbytes + X.indices.nbytes if scipy.sparse.issparse(X) else X.nbytes
+    step = max(1, int(BLOCK_BYTES * X.shape[0] / max(n_bytes, 1)))
+    blocks = [slice(begin, begin + step) for begin in range(0, max(X.shape[0], 1), step)]
+    futures = [
+        client.submit(Piece.of, X[r], *(c if c is None else c[r] for c in (y, weight)), pure=False)
+        for r in blocks
+    ]
+    return [_later(_itself)(future) for future in futures]
+
+
+def _itself(piece: Piece) -> Piece:
+    return piece

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from reference import AWKWARD, awkward_points
+
+from hssvm.dask.cuts import SAMPLE_PER_PART, Cuts
+from hssvm.hss import ClusterTree
+
+KINDS = [*AWKWARD, "categories", "mostly zero"]
+cases = {
+    "seed": st.integers(0, 2**32 - 1),
+    "p": st.integers(1, 5),
+    "n_parts": st.integers(1, 9),
+    "kind": st.sampled_from(KINDS),
+    "dtype": st.sampled_from([np.float32, np.float64]),
+}
+
+
+def points(seed, n, p, kind, dtype):
+    rng = np.random.default_rng(seed)
+    if kind == "categories":
+        X = rng.choice(3, (n, p), p=[0.6, 0.3, 0.1])
+    elif kind == "mostly zero":
+        X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.1)
+    else:
+        X = awkward_points(rng, n, p, kind)
+    return X.astype(dtype)
+
+
+@settings(max_examples=40)
+@given(**cases)
+def test_parts_are_of_equal_share(seed, p, n_parts, kind, dtype):
+    n = 5000 * n_parts
+    X = points(seed, n, p, kind, dtype)
+    sample = np.random.default_rng(seed).permutation(n)[: SAMPLE_PER_PART * n_parts]
+    cuts = Cuts.make(X[sample], n_parts, seed)
+    part = cuts.assign(X, np.arange(n), seed)
+    sizes = np.bincount(part, minlength=n_parts)
+    assert sizes.size == n_parts
+    assert np.abs(sizes / 5000 - 1).max() < 0.1
+
+
+@given(**cases, n=st.integers(0, 300))
+def test_routing_is_that_of_a_cluster_tree(seed, n, p, n_parts, kind, dtype):
+    X = points(seed, n, p, kind, dtype)
+    cuts = Cuts.make(X, n_parts, seed)
+    tree = ClusterTree(np.arange(n), cuts.depth, cuts.directions, cuts.thresholds)
+    assert_array_equal(cuts.slots[cuts.route(X)], tree.route(X))
+    rows = scipy.sparse.csr_array(X)
+    assert_array_equal(cuts.route(rows), cuts.route(X))
+
+
+@given(**cases, n=st.integers(0, 300), data=st.data())
+def test_a_row_is_assigned_alike_in_any_piece(seed, n, p, n_parts, kind, dtype, data):
+    X = points(seed, n, p, kind, dtype)
+    ids = np.arange(n) + data.draw(st.integers(0, 10**12))
+    cuts = Cuts.make(X, n_parts, seed)
+    expected = cuts.assign(X, ids, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    end = data.draw(st.integers(0, n))
+    for rows in (order[:end], order[end:]):
+        assert_array_equal(cuts.assign(X[rows], ids[rows], seed), expected[rows])
+        sparse = scipy.sparse.csr_array(X[rows])
+        assert_array_equal(cuts.assign(sparse, ids[rows], seed), expected[rows])
+
+
+@given(**cases, n=st.integers(0, 300))
+def test_only_rows_at_a_cut_are_drawn(seed, n, p, n_parts, kind, dtype):
+    X = points(seed, n, p, kind, dtype)
+    cuts = Cuts.make(X, n_parts, seed)
+    drawn = cuts.floors < cuts.thresholds
+    assert_array_equal(cuts.tie_shares > 0, drawn)
+    if kind == "plain" and n >= 4 * n_parts:
+        assert not drawn.any()
+        assert_array_equal(cuts.assign(X, np.arange(n), seed), cuts.route(X))
+
+
+def test_another_seed_draws_other_rows(rng):
+    X = np.ones((1000, 2))
+    cuts = Cuts.make(X, 2, 0)
+    one, other = (cuts.assign(X, np.arange(1000), seed) for seed in (1, 2))
+    assert 400 < (one == other).sum() < 600
+
+
+def test_five_parts_have_five_of_eight_slots(rng):
+    cuts = Cuts.make(rng.standard_normal((500, 3)), 5, 0)
+    assert cuts.depth == 3
+    assert_array_equal(cuts.slots, [0, 1, 2, 4, 6])
+    single = np.isinf(cuts.thresholds)
+    assert_array_equal(np.flatnonzero(single), [4, 5, 6])
+    assert_array_equal(cuts.directions[single], 0)
+
+
+def test_one_part_needs_no_cut(rng):
+    X = rng.standard_normal((10, 3))
+    cuts = Cuts.make(X, 1, 0)
+    assert cuts.directions.shape == (0, 3)
+    assert_array_equal(cuts.route(X), np.zeros(10))
+
+
+def test_groups_stay_together(rng):
+    centers = np.array([[0, 0], [0, 9], [30, 0], [30, 9]])
+    which = rng.permutation(np.repeat(np.arange(4), 100))
+    X = centers[which] + rng.standard_normal((400, 2))
+    part = Cuts.make(X, 4, int(rng.integers(2**31))).route(X)
+    assert len(set(zip(which, part, strict=True))) == 4
+
+
+def test_no_parts_is_an_error(rng):
+    with pytest.raises(ValueError, match="at least 1"):
+        Cuts.make(rng.standard_normal((10, 3)), 0, 0)

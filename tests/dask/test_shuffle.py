@@ -1,0 +1,179 @@
+import os
+import signal
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse
+from dask import delayed
+from distributed import wait
+from numpy.testing import assert_array_equal
+
+from hssvm.dask.description import describe, merge
+from hssvm.dask.pieces import Piece, as_pieces
+from hssvm.dask.plan import Plan, outside_of, plan
+from hssvm.dask.shuffle import collect_parts, join, split
+
+
+def make_rows(i, n=300, sparse=False, pause=0.0):
+    """One piece, the same every time."""
+    time.sleep(pause)
+    rng = np.random.default_rng(i)
+    X = (rng.standard_normal((n + i, 4)) * 10 + 3).astype(np.float32)
+    if sparse:
+        X = scipy.sparse.csr_array(X * (rng.random(X.shape) < 0.3))
+    return X, rng.choice(["a", "b", "c"], n + i), rng.random(n + i)
+
+
+def serial_parts(triples, n_parts, seed, scaling, classify=True):
+    """The same parts, one step after the other."""
+    pieces = [Piece.of(*triple) for triple in triples]
+    n_keep = 4000 * n_parts
+    described = [describe(p, [seed, i], n_keep, classify) for i, p in enumerate(pieces)]
+    planned = Plan.of(merge(described, n_keep), n_parts, seed, scaling)
+    offsets = planned.layout.offsets
+    chunks = [split(p, planned.layout, offsets[i], seed) for i, p in enumerate(pieces)]
+    return planned, [join(column) for column in zip(*chunks, strict=True)]
+
+
+def assert_same(part, expected):
+    X, Y = (p.X.toarray() if scipy.sparse.issparse(p.X) else p.X for p in (part, expected))
+    assert_array_equal(X, Y)
+    assert X.dtype == Y.dtype
+    for name in ("y", "weight", "ids"):
+        assert_array_equal(getattr(part, name), getattr(expected, name))
+
+
+def owners_of(client, n_parts):
+    workers = list(client.nthreads())
+    return [workers[j % len(workers)] for j in range(n_parts)]
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 4])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_parts_are_those_of_one_process(n_parts, sparse, client4, rng):
+    seed = int(rng.integers(2**31))
+    pieces = as_pieces(client4, [delayed(make_rows)(i, sparse=sparse) for i in range(40)])
+    layout, planned = plan(client4, pieces, n_parts, seed=seed, scaling="standard", classify=True)
+    owners = owners_of(client4, n_parts)
+    futures = collect_parts(client4, pieces, layout, owners, seed)
+    wait(futures)
+    places = client4.who_has(futures)
+    assert [places[f.key] for f in futures] == [(owner,) for owner in owners]
+    triples = [make_rows(i, sparse=sparse) for i in range(40)]
+    serial, expected = serial_parts(triples, n_parts, seed, "standard")
+    for part, other in zip(client4.gather(futures), expected, strict=True):
+        assert_same(part, other)
+        assert abs(part.ids.size * n_parts / layout.n_rows - 1) < 0.1
+    if n_parts == 1:
+        assert_array_equal(expected[0].ids, np.arange(layout.n_rows))
+    for j in range(n_parts):
+        outside = client4.submit(outside_of, planned, j, 50).result()
+        assert_array_equal(outside.ends, outside_of(serial, j, 50).ends)
+
+
+def test_targets_of_regression_and_none(client, rng):
+    X = rng.standard_normal((100, 2))
+    for y in (rng.integers(0, 9, 100), None):
+        pieces = as_pieces(client, X, y)
+        layout, _ = plan(client, pieces, 2)
+        assert layout.classes is None
+        for part in client.gather(collect_parts(client, pieces, layout, owners_of(client, 2), 0)):
+            assert part.weight is None
+            if y is None:
+                assert part.y is None
+            else:
+                assert part.y.dtype == np.float64
+                assert_array_equal(part.y, y[part.ids])
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_outside_rows_are_of_the_siblings(n_parts, sparse, rng):
+    triples = [make_rows(i) for i in range(20)]
+    if sparse:
+        triples = [(scipy.sparse.csr_array(X), y, weight) for X, y, weight in triples]
+    planned, _ = serial_parts(triples, n_parts, 1, None)
+    cuts, per_level = planned.layout.cuts, 70
+    for part, slot in enumerate(cuts.slots):
+        outside = outside_of(planned, part, per_level)
+        assert outside.X.shape[0] == outside.ends[-1]
+        assert outside.X.dtype == np.float32
+        assert outside.ends.shape == (cuts.depth + 1,)
+        for level in range(1, cuts.depth + 1):
+            width = 2 ** (cuts.depth - level)
+            sibling = slot // width ^ 1
+            rows = outside.X[outside.ends[level - 1] : outside.ends[level]]
+            at = cuts.slots[cuts.route(rows)]
+            assert_array_equal(at // width, np.full(at.size, sibling))
+            filled = np.isin(cuts.slots // width, sibling).any()
+            assert rows.shape[0] == (per_level if filled else 0)
+            # Evenly spaced: every slot of the sibling is seen, in equal shares.
+            counts = np.bincount(at, minlength=2**cuts.depth)[cuts.slots]
+            counts = counts[cuts.slots // width == sibling]
+            if filled:
+                assert counts.min() > 0.8 * per_level / counts.size
+
+
+def test_no_rows_and_no_weight(client):
+    empty = [delayed((np.empty((0, 2)), np.empty(0)))] * 2
+    with pytest.raises(ValueError, match="no rows"):
+        plan(client, as_pieces(client, empty), 2)
+    zero = np.zeros(10)
+    with pytest.raises(ValueError, match="zero for all rows"):
+        plan(client, as_pieces(client, np.ones((10, 2)), zero, zero), 2)
+    pieces = as_pieces(client, np.ones((10, 2)))
+    with pytest.raises(ValueError, match="n_parts must be at least 1"):
+        plan(client, pieces, 0)
+    layout, _ = plan(client, pieces)
+    assert layout.n_parts == 2
+    with pytest.raises(ValueError, match="2 parts need as many owners"):
+        collect_parts(client, pieces, layout, ["tcp://127.0.0.1:1"], 0)
+
+
+def test_the_driver_holds_no_rows(client):
+    pieces = as_pieces(client, [delayed(make_rows)(i, n=200_000) for i in range(12)])
+    n_bytes = 12 * 200_000 * (4 * 4 + 8)
+    tracemalloc.start()
+    try:
+        layout, _ = plan(client, pieces, 2, scaling="minmax", classify=True)
+        wait(collect_parts(client, pieces, layout, owners_of(client, 2), 0))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.1 * n_bytes
+
+
+def kill(client, worker):
+    pid = client.run(os.getpid, workers=[worker])[worker]
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_parts_survive_their_workers(mortal):
+    """Killed in the middle and after the end; rows of the driver and of tasks."""
+    triples = [make_rows(i) for i in range(16)]
+    columns = (np.concatenate(column) for column in zip(*triples, strict=True))
+    pieces = as_pieces(mortal, [delayed(make_rows)(i, pause=0.1) for i in range(16)])
+    layout, _ = plan(mortal, pieces, 3, seed=5, classify=True)
+    _, expected = serial_parts(triples, 3, 5, None)
+    owners = owners_of(mortal, 3)
+    futures = collect_parts(mortal, pieces, layout, owners, 5)
+    time.sleep(0.4)
+    kill(mortal, owners[0])
+    assert not all(future.done() for future in futures)
+    for part, other in zip(mortal.gather(futures), expected, strict=True):
+        assert_same(part, other)
+
+    here = as_pieces(mortal, *columns)
+    layout, _ = plan(mortal, here, 3, seed=5, classify=True)
+    more = collect_parts(mortal, here, layout, owners_of(mortal, 3), 5)
+    before = mortal.gather(more)
+    holder = mortal.who_has(futures)[futures[0].key][0]
+    kill(mortal, holder)
+    while holder in mortal.nthreads():
+        time.sleep(0.05)
+    for part, other in zip(mortal.gather(futures), expected, strict=True):
+        assert_same(part, other)
+    for part, other in zip(mortal.gather(more), before, strict=True):
+        assert_same(part, other)
