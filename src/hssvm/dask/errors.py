@@ -80,7 +80,7 @@ def _gather_rows(X: Rows, seat: Seat) -> Rows:
 def _products(
     system: HSSSystem, rows: Rows, B: Floats
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``k(rows, X) B`` and the squares of ``k(rows, X)`` summed by row, X being those of the part."""
+    """``k(rows, X) B`` and the sums of squares of the rows of ``k(rows, X)``, X of the part."""
     matrix = system.matrix
     product, squares = np.zeros((rows.shape[0], B.shape[1])), np.zeros(rows.shape[0])
     step = max(1, AT_ONCE // rows.shape[0])

@@ -124,7 +124,7 @@ class Meeting:
             work = getattr(self, f"_{requests[0].kind}")
             results, number = await asyncio.to_thread(work, [a[0] for a in arrays], number)
         else:
-            reduce = {"sum": _add, "max": _largest, "gather": np.concatenate}[requests[0].kind]
+            reduce = REDUCTIONS[requests[0].kind]
             results = [[reduce(several) for several in zip(*arrays, strict=True)]] * self.n_parts
         return [Answer(result, riders, self.stop, number) for result in results]
 
@@ -174,6 +174,13 @@ def _add(several: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _largest(several: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.max(np.stack(several), axis=0)
+
+
+REDUCTIONS: dict[str, Callable[[Sequence[NDArray[Any]]], NDArray[Any]]] = {
+    "sum": _add,
+    "max": _largest,
+    "gather": np.concatenate,
+}
 
 
 class Seat(Parts):

@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 
 from hssvm.dask.cuts import SAMPLE_PER_PART, Cuts
 from hssvm.dask.description import Classes, Description, describe, merge
+from hssvm.dask.waiting import value_of
 from hssvm.estimators.scaling import Scaling
 from hssvm.hss.samples import Outside
 from hssvm.kernels.base import Rows
 
 FAN_IN = 32
 """Descriptions that one task merges."""
+
+LEAST_ROWS = 1000
+"""Rows of a part: fewer are not worth a worker."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +86,19 @@ class Plan:
 
     @classmethod
     def of(
-        cls, description: Description, n_parts: int, seed: int, scaling: str | None = None
+        cls,
+        description: Description,
+        n_parts: int,
+        seed: int,
+        scaling: str | None = None,
+        least_rows: int = 1,
     ) -> Plan:
         """Choose scaling and cuts."""
         if description.n_rows == 0:
             raise ValueError("X has no rows")
         if not description.weighted.total > 0:
             raise ValueError("sample_weight is zero for all rows; some must count")
+        n_parts = max(1, min(n_parts, description.n_rows // least_rows))
         scale = description.scaling(scaling)
         X = scale(description.sample.X.astype(description.dtype, copy=False))
         cuts = Cuts.make(X, n_parts, seed)
@@ -127,7 +137,7 @@ def plan(
     pieces : list of Delayed
         Those of `as_pieces`.
     n_parts : int, optional
-        By default one for every worker.
+        By default one for every worker, but none for fewer than a thousand rows.
     seed : int
     scaling : {None, 'standard', 'minmax'}
     classify : bool
@@ -138,6 +148,7 @@ def plan(
     layout : Layout
     planned : Future of a Plan
     """
+    least_rows = LEAST_ROWS if n_parts is None else 1
     n_parts = len(client.nthreads()) if n_parts is None else n_parts
     if n_parts < 1:
         raise ValueError(f"n_parts must be at least 1, got {n_parts}; start some workers")
@@ -152,8 +163,10 @@ def plan(
     while len(merged) > 1 or merged is described:
         groups = [merged[i : i + FAN_IN] for i in range(0, len(merged), FAN_IN)]
         merged = [delayed(merge, pure=False)(group, n_sample) for group in groups]
-    planned = client.compute(delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling))
-    return client.submit(layout_of, planned, pure=False).result(), planned
+    planned = client.compute(
+        delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling, least_rows)
+    )
+    return value_of(client, client.submit(layout_of, planned, pure=False)), planned
 
 
 def layout_of(planned: Plan) -> Layout:

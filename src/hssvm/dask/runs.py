@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
 from hssvm.dask.meeting import Meeting
-from hssvm.dask.shelf import Shelf
-from hssvm.dask.train import Training, report_of, train_part
+from hssvm.dask.shelf import Moment, Shelf
+from hssvm.dask.train import Training, summary_of, train_part, why_unfinished
 from hssvm.dask.waiting import ClusterLost, live_workers, value_of, wait_for
 from hssvm.estimators.report import FitReport
 from hssvm.solvers import Status
@@ -65,20 +66,22 @@ class Runs:
         self.asked = asked
         self.shelves: dict[str, Any] = {}
 
-    def train(self) -> tuple[list[Future], FitReport]:
-        """Return the futures of `PartModel` of all parts, and the report."""
+    def train(self) -> tuple[list[Future], FitReport, NDArray[np.float64]]:
+        """Return the futures of `PartModel` of all parts, the report, and the intercept."""
+        reason = ""
         for attempt in range(RETRIES + 1):
             if attempt:
-                logger.warning("training goes on without what was lost (%s): %s", attempt, reason)
-            models, reason = self._run()
+                logger.warning("%s; training goes on from what was put by", reason)
+            models, reason = self._run(attempt)
             if models is not None:
-                return models, value_of(self.client, self.client.submit(report_of, models[0]))
+                first = self.client.submit(summary_of, models[0], pure=False)
+                return models, *value_of(self.client, first)
         raise ClusterLost(
             f"training was broken off {RETRIES + 1} times, the last time because {reason}; look at "
             "the logs of the workers: they may run out of memory"
         )
 
-    def _run(self) -> tuple[list[Future] | None, str]:
+    def _run(self, attempt: int) -> tuple[list[Future] | None, str]:
         client = self.client
         wait_for(client, [*self.built, self.top])
         owners = [holders[0] for holders in map(self._holders, self.built) if holders]
@@ -98,6 +101,7 @@ class Runs:
                     train_part,
                     self.built[part],
                     part,
+                    attempt,
                     self.training,
                     meeting,
                     [own] if own is next_one else [own, next_one],
@@ -116,9 +120,9 @@ class Runs:
         lost: set[str] = set()
         asked, news = None, None
 
-        def look(workers: list[str]) -> bool:
+        def look() -> bool:
             nonlocal asked, news
-            lost.update(needed - set(workers))
+            lost.update(needed - set(live_workers(self.client)))
             if lost:
                 return False
             with suppress(Exception):
@@ -140,9 +144,10 @@ class Runs:
             reason = f"the worker {', '.join(sorted(lost))} was lost"
             self._break_up(meeting, tasks, reason)
             return None, reason
-        outcomes = self.client.gather([self.client.submit(report_of, task) for task in tasks])
-        failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-        return (None, failures[0]) if failures else (tasks, "")
+        reasons = [self.client.submit(why_unfinished, task, pure=False) for task in tasks]
+        wait_for(self.client, reasons)
+        broken = [reason for reason in self.client.gather(reasons) if reason]
+        return (None, broken[0]) if broken else (tasks, "")
 
     def _break_up(self, meeting: Any, tasks: list[Future], reason: str) -> None:
         with suppress(Exception):
@@ -165,21 +170,19 @@ class Runs:
             self.shelves[owner] = self._actor(owner, Shelf)
         return self.shelves[owner]
 
-    def _last_put_by(self, owners: Sequence[str]) -> tuple[list[Any], int] | None:
-        """Shelves with coefficients of all parts at the same iteration, and that; None: nowhere."""
-        where: dict[tuple[int, int], Any] = {}
+    def _last_put_by(self, owners: Sequence[str]) -> tuple[list[Any], Moment] | None:
+        """Shelves with coefficients of all parts at the same moment, and that; None: nowhere."""
+        where: dict[tuple[int, Moment], Any] = {}
         live = set(live_workers(self.client))
         self.shelves = {owner: shelf for owner, shelf in self.shelves.items() if owner in live}
         for shelf in self.shelves.values():
             with suppress(Exception):
-                for part, iterations in shelf.iterations().result(timeout=30).items():
-                    where.update({(part, iteration): shelf for iteration in iterations})
+                for part, moments in shelf.moments().result(timeout=30).items():
+                    where.update({(part, moment): shelf for moment in moments})
         parts = range(len(owners))
-        common = {
-            i for _, i in where if all((part, i) in where for part in parts)
-        }
+        common = {moment for _, moment in where if all((p, moment) in where for p in parts)}
         if not common:
             return None
         last = max(common)
-        logger.info("going on from iteration %d", last)
+        logger.info("going on from iteration %d of run %d", last[1], last[0] + 1)
         return [where[part, last] for part in parts], last

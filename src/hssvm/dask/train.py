@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from hssvm.dask.build import Built
 from hssvm.dask.columns import Columns
 from hssvm.dask.errors import estimate_errors
 from hssvm.dask.meeting import MeetingBroken, Seat
+from hssvm.dask.shelf import Moment
 from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.report import FitReport
 from hssvm.kernels.base import Floats, Rows
@@ -90,37 +90,43 @@ class Unfinished:
 def train_part(
     built: Built,
     part: int,
+    run: int,
     training: Training,
     meeting: Any,
     shelves: Sequence[Any],
-    start: tuple[Any, int] | None,
+    start: tuple[Any, Moment] | None,
 ) -> PartModel | Unfinished:
     """Solve, together with all other parts.
 
     Parameters
     ----------
     built : Built
-    part : int
+    part, run : int
     training : Training
     meeting : Actor
         Of a `Meeting`.
     shelves : sequence of Actor
         Of `Shelf`: where to put coefficients by.
-    start : (Actor, int) or None
-        Shelf and iteration of the coefficients to go on from.
+    start : (Actor, Moment) or None
+        Shelf and moment of the coefficients to go on from.
     """
     secede()  # it mostly computes, but must not keep another part of this worker from starting
     with openmp_threads(get_worker().state.nthreads):
         seat = Seat(meeting, part)
         try:
             Z = None if start is None else start[0].take(part, start[1]).result(timeout=60)
-            return _train(built, training, seat, shelves, Z)
+            return _train(built, run, training, seat, shelves, Z)
         except MeetingBroken as error:
             return Unfinished(str(error))
 
 
 def _train(
-    built: Built, training: Training, seat: Seat, shelves: Sequence[Any], start: Floats | None
+    built: Built,
+    run: int,
+    training: Training,
+    seat: Seat,
+    shelves: Sequence[Any],
+    start: Floats | None,
 ) -> PartModel:
     matrix, rows = built.matrix, built.rows
     report = FitReport(seconds=dict(built.seconds))
@@ -137,7 +143,7 @@ def _train(
     def keep(iteration: int, Z: Floats) -> None:
         if iteration % PUT_BY_EVERY == 0:
             for shelf in shelves:
-                shelf.put(seat.part, iteration, Z.copy())
+                shelf.put(seat.part, (run, iteration), Z.copy())
 
     def after_look(iteration: int, gap: Floats) -> Status | None:
         if seat.part == 0:
@@ -192,6 +198,11 @@ def _unite(report: FitReport, n_rows: int, seat: Seat) -> None:
     report.seconds = dict(zip(report.seconds, slowest.tolist(), strict=True))
 
 
-def report_of(model: PartModel | Unfinished) -> FitReport | str:
-    """The report of a part, or why it has none."""
-    return model.reason if isinstance(model, Unfinished) else model.report
+def why_unfinished(model: PartModel | Unfinished) -> str | None:
+    """Why a part has no model, if so."""
+    return model.reason if isinstance(model, Unfinished) else None
+
+
+def summary_of(model: PartModel) -> tuple[FitReport, NDArray[np.float64]]:
+    """Report and intercept: the same in all parts."""
+    return model.report, model.intercept

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 from distributed import Client, Future, wait
 
 POLL = 0.2
-"""Seconds between two looks."""
+"""Seconds between two looks at the futures."""
 
-NO_WORKERS = 60.0
-"""Seconds without a single worker after which there is no hope."""
+IDLE_POLL, IDLE = 5.0, 60.0
+"""Seconds between two looks at the workers, and for which none of them may be doing anything."""
 
 
 class ClusterLost(RuntimeError):
@@ -25,45 +27,44 @@ def live_workers(client: Client) -> list[str]:
 
 
 def wait_for(
-    client: Client, futures: Sequence[Future], watch: Callable[[list[str]], bool] | None = None
+    client: Client, futures: Sequence[Future], watch: Callable[[], bool] | None = None
 ) -> None:
     """Wait until all futures are done; raise the first error of a task.
 
-    A task whose worker is lost is run again by the scheduler. Where no worker is left, that cannot
-    be: after a minute it is an error.
+    A task whose worker is lost is run again by the scheduler. Where no worker is left, or where
+    rows are gone for good, nothing runs: after a minute of that it is an error.
 
     Parameters
     ----------
     client : distributed.Client
     futures : sequence of Future
     watch : callable, optional
-        Called with the live workers at every look; False ends the wait.
+        Called at every look; False ends the wait.
 
     Raises
     ------
     ClusterLost
     """
-    seen = time.monotonic()
+    busy = looked = time.monotonic()
     while True:
-        if futures:
-            try:
-                wait(list(futures), timeout=POLL)
-            except TimeoutError:
-                pass
+        with suppress(TimeoutError, CancelledError):
+            wait(list(futures), timeout=POLL)
+        now = time.monotonic()
         for future in futures:
-            if future.status in ("error", "cancelled", "lost"):
+            if future.status in ("error", "cancelled"):
                 future.result(timeout=10)  # raises
-        if all(future.done() for future in futures):
+        if all(future.done() for future in futures) or (watch is not None and not watch()):
             return
-        workers = live_workers(client)
-        if workers:
-            seen = time.monotonic()
-        elif time.monotonic() - seen > NO_WORKERS:
-            raise ClusterLost(
-                f"the cluster has had no workers for {NO_WORKERS:.0f} s; start some, and fit again"
-            )
-        if watch is not None and not watch(workers):
-            return
+        if now - looked > IDLE_POLL:
+            looked = now
+            if any(client.processing().values()):
+                busy = now
+            elif now - busy > IDLE:
+                raise ClusterLost(
+                    f"none of the {len(live_workers(client))} workers has done anything for "
+                    f"{IDLE:.0f} s. Start workers if there are none; if the rows were in the "
+                    "memory of a worker that was lost, load them again; then fit again"
+                )
 
 
 def value_of(client: Client, future: Future) -> Any:

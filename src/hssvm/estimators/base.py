@@ -112,6 +112,10 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         return hasattr(self, "fit_report_")
 
     def _make_kernel(self, X: Rows, sample_weight: Floats, gamma: float | str) -> Kernel:
+        return self._kernel_with(lambda: gamma_of_rows(gamma, X, sample_weight))
+
+    def _kernel_with(self, gamma: Callable[[], float]) -> Kernel:
+        """Return the kernel; `gamma` is asked where the kernel has one."""
         if isinstance(self.kernel, Kernel):
             return self.kernel
         if callable(self.kernel):
@@ -125,7 +129,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
                 f"sets of rows; got {self.kernel!r}. Kernels must be positive semi-definite, which "
                 "the sigmoid is not; a precomputed matrix cannot be compressed without its rows."
             )
-        return self._kernels[self.kernel](self, resolve_gamma(gamma, X, sample_weight))
+        return self._kernels[self.kernel](self, gamma())
 
     def _check_prediction(self) -> None:
         if self.prediction not in ("auto", "leafwise", "exact"):
@@ -161,11 +165,16 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         logger.info("one pass over the kernel matrix: %.1f s (forecast)", forecast)
         return forecast < BUDGET
 
-    def _build_tree(self, X: Rows, report: FitReport, seed: int) -> ClusterTree:
+    def _check_solver(self) -> None:
         if self.tol is not None and not self.tol > 0:
             raise ValueError(f"tol must be positive or None, got {self.tol!r}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        if self.beta not in (None, "paper"):
+            require_positive(beta=self.beta)
+
+    def _build_tree(self, X: Rows, report: FitReport, seed: int) -> ClusterTree:
+        self._check_solver()
         leaf_size = self.leaf_size
         if 2 <= leaf_size < X.shape[0] <= EXACT_ROWS:
             leaf_size = X.shape[0]
@@ -213,7 +222,6 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         elif self.beta == "paper":
             beta = paper_beta(problem.n)
         else:
-            require_positive(beta=self.beta)
             beta = float(self.beta)
         with report.stage("factor"):
             return HSSSystem(matrix, shift=beta)
@@ -419,22 +427,28 @@ def mean_diagonal(matrix: HSSMatrix) -> float:
     return mean if mean > 0 else 1.0
 
 
-def resolve_gamma(gamma: float | str, X: Rows, sample_weight: Floats) -> float:
+def resolve_gamma(gamma: float | str, n_features: int, variance: Callable[[], float]) -> float:
     """Turn 'scale' and 'auto' into numbers, as scikit-learn does.
 
     'scale' is 1 / (n_features * variance of X); the variance is that of the weighted rows, so that
     a weight of 2 means the same as the row twice.
     """
     if gamma == "auto":
-        return 1.0 / X.shape[1]
+        return 1.0 / n_features
     if gamma == "scale":
-        weight = sample_weight / sample_weight.sum()
-        variance = _variance(X, weight)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        value = variance()
+        return 1.0 / (n_features * value) if value > 0 else 1.0
     if isinstance(gamma, str):
         raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
     require_positive(gamma=gamma)
     return float(gamma)
+
+
+def gamma_of_rows(gamma: float | str, X: Rows, sample_weight: Floats) -> float:
+    """Turn 'scale' and 'auto' into numbers for these rows."""
+    return resolve_gamma(
+        gamma, X.shape[1], lambda: _variance(X, sample_weight / sample_weight.sum())
+    )
 
 
 def _variance(X: Rows, weight: Floats) -> float:

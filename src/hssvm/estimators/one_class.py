@@ -213,8 +213,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
             X = self._check_rows(X)
             weight = self._check_weight(sample_weight, X)
             self._fit_rows(X, weight, self._problem(weight, X.dtype), tasks)
-            # Support vectors on the border have a value of 0 but for rounding; they are inside.
-            self.intercept_ += np.finfo(X.dtype).eps ** 0.5 * np.abs(self.intercept_)
+            self.intercept_ = raised_intercept(self.intercept_, X.dtype)
             self.offset_ = -self.intercept_
         tasks.end()
         return self
@@ -281,3 +280,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         X = self._check_certified(X)
         problem = self._problem(self._check_weight(sample_weight, X), np.float64)
         return self._certify(problem, X, n_rows)
+
+
+def raised_intercept(intercept: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
+    """Raise it by rounding: support vectors on the border have a value of 0, and are inside."""
+    return intercept + np.finfo(dtype).eps ** 0.5 * np.abs(intercept)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from hssvm._threads import with_serial_blas
-from hssvm.estimators.base import resolve_gamma
+from hssvm.estimators.base import gamma_of_rows
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
@@ -215,7 +215,7 @@ fit_report_, n_features_in_
         for C in self.Cs_:
             require_positive(C=C)
         if self.kernel in self._kernels:
-            self.gammas_ = np.sort([resolve_gamma(gamma, X, weight) for gamma in self.gammas])
+            self.gammas_ = np.sort([gamma_of_rows(gamma, X, weight) for gamma in self.gammas])
         elif len(self.gammas) == 1:
             self.gammas_ = np.array([np.nan])
         else:

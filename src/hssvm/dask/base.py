@@ -1,0 +1,149 @@
+"""What the estimators on Dask share."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from distributed import Client, get_client
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from hssvm.dask.build import Recipe
+from hssvm.dask.columns import Columns
+from hssvm.dask.fit import fit
+from hssvm.dask.model import DistributedModel
+from hssvm.dask.plan import Layout
+from hssvm.estimators.base import RANK, SILENT, KernelMachine, resolve_gamma
+from hssvm.estimators.callbacks import logging_to_stderr
+from hssvm.hss import NestedNystroem
+from hssvm.kernels.base import require_positive
+from hssvm.solvers import Status
+
+
+class DaskMachine(BaseEstimator):
+    """Base of the estimators on Dask.
+
+    A subclass has the parameters of its local counterpart, but for those of refinement; it makes
+    the columns of its problem, and says what decision values mean.
+    """
+
+    _local: ClassVar[type[KernelMachine]]
+    """The estimator that this is on one machine."""
+
+    _own: ClassVar[tuple[str, ...]] = ("client",)
+    """Parameters that the local counterpart does not have."""
+
+    client: Client | None
+
+    def __sklearn_clone__(self) -> Any:
+        parameters = self.get_params(deep=False)
+        client = parameters.pop("client")
+        return type(self)(**{k: clone(v, safe=False) for k, v in parameters.items()}, client=client)
+
+    def __getstate__(self) -> Any:
+        if "_model" in self.__dict__:
+            raise TypeError(
+                "a model on a cluster cannot be pickled: its parts are on the workers; pickle or "
+                "save what to_local returns"
+            )
+        return {**super().__getstate__(), "client": None}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def _columns(self, layout: Layout) -> Columns:
+        raise NotImplementedError
+
+    def _client(self) -> Client:
+        if self.client is not None:
+            return self.client
+        try:
+            return get_client()
+        except ValueError:
+            raise ValueError(
+                "there is no Dask client; make one first, Client(address), or pass client="
+            ) from None
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> None:
+        if self.max_time is not None:
+            require_positive(max_time=self.max_time)
+        deadline = None if self.max_time is None else time.monotonic() + self.max_time
+        local = self._make_local()
+        local._check_solver()
+        seed = local._seed()
+
+        def describe(layout: Layout) -> tuple[Recipe, Columns]:
+            kernel = local._kernel_with(
+                lambda: resolve_gamma(self.gamma, layout.n_features, lambda: layout.variance)
+            )
+            rank = RANK if self.max_rank is None else self.max_rank
+            strategy = NestedNystroem(rtol=self.rtol, max_rank=rank, surplus=self.surplus)
+            return Recipe(kernel, strategy, self.leaf_size, seed), self._columns(layout)
+
+        def asked() -> Status | None:
+            late = deadline is not None and time.monotonic() > deadline
+            return Status.MAX_TIME if late else None
+
+        with logging_to_stderr(self.verbose):
+            model, report = fit(
+                self._client(),
+                (X, y, sample_weight),
+                describe,
+                scaling=self.scaling,
+                classify=classify,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                beta=self.beta,
+                seed=seed,
+                asked=asked,
+            )
+        self._model: DistributedModel = model
+        self.fit_report_ = report
+        self.intercept_ = model.intercept
+        self.n_iter_ = report.n_iter
+        self.n_features_in_ = model.layout.n_features
+        for status in sorted(set(report.status) - set(SILENT)):
+            warnings.warn(Status[status].value, ConvergenceWarning, stacklevel=3)
+
+    def _make_local(self) -> Any:
+        parameters = self.get_params(deep=False)
+        for name in self._own:
+            parameters.pop(name)
+        return self._local(**parameters, refine=False)
+
+    def to_local(self) -> Any:
+        """Bring the model to this process, as an estimator of `hssvm`.
+
+        It predicts as this one does, and is saved and loaded like any other.
+
+        Returns
+        -------
+        hssvm.SVC, hssvm.SVR or hssvm.OneClassSVM
+        """
+        check_is_fitted(self)
+        local, gathered, layout = self._make_local(), self._model.gather(), self._model.layout
+        local.support_, local.support_vectors_ = gathered.support, gathered.support_vectors
+        local.dual_coef_ = np.ascontiguousarray(gathered.dual_coef.T)
+        local.intercept_, local.n_iter_ = self.intercept_.copy(), self.n_iter_
+        local.kernel_, local._leafwise = gathered.predictor.kernel, gathered.predictor
+        local.feature_shift_, local.feature_factor_ = layout.scaling.shift, layout.scaling.factor
+        local.n_features_in_, local.fit_report_ = self.n_features_in_, self.fit_report_
+        self._finish_local(local, gathered.support_y)
+        return local
+
+    def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
+        """Set what only this kind of estimator has."""
+
+    def _values(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._model.values(X)
+
+    def summary(self) -> str:
+        """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""
+        check_is_fitted(self)
+        return f"{self}\n{self.fit_report_.summary()}"

@@ -1,0 +1,168 @@
+"""A model in parts, each on its worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import scipy.sparse
+from dask import delayed
+from dask.delayed import Delayed
+from distributed import Client, Future
+from numpy.typing import NDArray
+
+from hssvm.dask.pieces import Piece, as_pieces
+from hssvm.dask.plan import Layout
+from hssvm.dask.train import PartModel, Unfinished
+from hssvm.hss.parts import join_trees
+from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
+from hssvm.predict import LeafwisePredictor
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """A model in one place.
+
+    Attributes
+    ----------
+    predictor : LeafwisePredictor
+    support : (m,) int64
+        Global numbers of the rows with a coefficient, ascending.
+    support_y : (m,) or None
+    support_vectors : (m, p) array or CSR matrix
+    dual_coef : (m, k)
+    """
+
+    predictor: LeafwisePredictor
+    support: NDArray[np.int64]
+    support_y: NDArray[Any] | None
+    support_vectors: Rows
+    dual_coef: Floats
+
+
+class DistributedModel:
+    """Decision values from models of all parts.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    layout : Layout
+    models : list of Future
+        Of `PartModel`.
+    intercept : (k,)
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        layout: Layout,
+        models: Sequence[Future],
+        intercept: NDArray[np.float64],
+    ) -> None:
+        self.client = client
+        self.layout = layout
+        self.models = list(models)
+        self.intercept = intercept
+
+    def values(self, X: Any) -> Any:
+        """Decision values of all columns at new rows, (m, k).
+
+        A dask array for anything that Dask holds: nothing is computed yet, and blocks of rows are
+        computed in parallel, each row on the worker that has its part of the model. A NumPy array
+        for rows in the memory of the driver.
+        """
+        pieces = as_pieces(self.client, X)
+        sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(pieces)
+        k, dtype = self.intercept.size, self.layout.dtype
+        blocks = [
+            da.from_delayed(self._values(piece), (size, k), dtype)
+            for piece, size in zip(pieces, sizes, strict=True)
+        ]
+        values = da.concatenate(blocks, allow_unknown_chunksizes=True)
+        if not isinstance(X, np.ndarray) and not scipy.sparse.issparse(X) and is_remote(X):
+            return values
+        return self.client.compute(values).result()
+
+    def _values(self, piece: Delayed) -> Delayed:
+        groups = delayed(group_rows, pure=False)(piece, self.layout)
+        parts = [
+            delayed(part_values, pure=False)(model, groups[part])
+            for part, model in enumerate(self.models)
+        ]
+        return delayed(join_values, pure=False)(groups[-1], parts, self.intercept)
+
+    def gather(self) -> Gathered:
+        """Bring the model to the driver."""
+        models = [require_model(model) for model in self.client.gather(self.models)]
+        parts = [model.predictor for model in models]
+        cuts, dtype = self.layout.cuts, self.layout.dtype
+        tree = join_trees(
+            cuts.directions.astype(dtype),
+            cuts.thresholds.astype(dtype),
+            [part.tree for part in parts],
+            cuts.slots,
+        )
+        sizes = np.zeros((2**cuts.depth, 2 ** parts[0].tree.depth), np.int64)
+        sizes[cuts.slots] = [np.diff(part.ends) for part in parts]
+        predictor = LeafwisePredictor.restore(
+            parts[0].kernel,
+            stack_rows([part.X for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            tree,
+        )
+        support = np.concatenate([model.support for model in models])
+        order = np.argsort(support)
+        labels = [model.support_y for model in models if model.support_y is not None]
+        return Gathered(
+            predictor,
+            support[order],
+            np.concatenate(labels)[order] if labels else None,
+            stack_rows([model.support_vectors for model in models])[order],
+            np.concatenate([model.dual_coef for model in models])[order],
+        )
+
+
+def is_remote(X: Any) -> bool:
+    """Whether rows are somewhere else than in the memory of the driver."""
+    return isinstance(X, (str, list, tuple)) or hasattr(X, "dask") or hasattr(X, "__fspath__")
+
+
+def group_rows(piece: Piece, layout: Layout) -> list[Any]:
+    """Rows of a piece by part, and at the end where they came from."""
+    if piece.X.shape[1] != layout.n_features:
+        raise ValueError(
+            f"X has {piece.X.shape[1]} features, the model was trained on {layout.n_features}"
+        )
+    X = layout.scaling(piece.X.astype(layout.dtype, copy=False))
+    order, ends = sort_groups(layout.cuts.route(X), layout.n_parts)
+    return [*(X[order[a:b]] for a, b in pairwise(ends)), order]
+
+
+def part_values(model: PartModel | Unfinished, X: Rows) -> Floats:
+    """Values of a part's model at rows that lie in it."""
+    return require_model(model).predictor(X)
+
+
+def join_values(
+    order: NDArray[np.int64], parts: Sequence[Floats], intercept: NDArray[np.float64]
+) -> Floats:
+    """Values in the order of the piece."""
+    grouped = np.concatenate(parts)
+    values = np.empty_like(grouped)
+    values[order] = grouped + intercept.astype(grouped.dtype)
+    return values
+
+
+def require_model(model: PartModel | Unfinished) -> PartModel:
+    """Return `model` if it is one."""
+    if isinstance(model, Unfinished):
+        raise RuntimeError(
+            "the workers that held a part of the model were lost; fit again, and keep a copy on "
+            "the driver with to_local"
+        )
+    return model

@@ -1,0 +1,143 @@
+"""Novelty detection on Dask."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from distributed import Client
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin
+
+import hssvm.estimators
+from hssvm.dask.base import DaskMachine
+from hssvm.dask.columns import NoveltyColumn
+from hssvm.dask.plan import Layout
+from hssvm.estimators.one_class import raised_intercept
+
+
+class OneClassSVM(OutlierMixin, DaskMachine):
+    """One-class support vector machine on the workers of a Dask cluster.
+
+    `hssvm.OneClassSVM` for data that no single machine holds; see `hssvm.dask.SVC`.
+
+    Parameters
+    ----------
+    nu, kernel, degree, gamma, coef0, tol, max_iter, beta, max_time, scaling, leaf_size, \
+max_rank, rtol, surplus, random_state, verbose
+        As in `hssvm.OneClassSVM`; a callable kernel must be known to the workers.
+    client : distributed.Client, default=None
+        The current one if None.
+
+    Attributes
+    ----------
+    intercept_, offset_ : (1,) array
+    n_iter_ : (1,) array
+    fit_report_ : FitReport
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from hssvm.dask import OneClassSVM
+    >>> client = Client(processes=False, n_workers=2, dashboard_address=None)
+    >>> X = da.random.default_rng(0).standard_normal((8000, 2), chunks=(2000, 2))
+    >>> model = OneClassSVM(nu=0.1, random_state=0).fit(X)
+    >>> model.predict(np.array([[0.0, 0.0], [5.0, 5.0]]))
+    array([ 1, -1])
+    >>> client.close()
+    """
+
+    _local: ClassVar[type[hssvm.estimators.OneClassSVM]] = hssvm.estimators.OneClassSVM
+
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        coef0: float = 0.0,
+        tol: float | None = 1e-3,
+        max_iter: int = 1000,
+        beta: float | Literal["paper"] | None = None,
+        max_time: float | None = None,
+        scaling: Literal["standard", "minmax"] | None = None,
+        leaf_size: int = 256,
+        max_rank: int | None = None,
+        rtol: float = 1e-3,
+        surplus: float = 0.125,
+        random_state: Any = None,
+        verbose: int = 0,
+        client: Client | None = None,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.beta = beta
+        self.max_time = max_time
+        self.scaling = scaling
+        self.leaf_size = leaf_size
+        self.max_rank = max_rank
+        self.rtol = rtol
+        self.surplus = surplus
+        self.random_state = random_state
+        self.verbose = verbose
+        self.client = client
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+        """Train on `X`.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in `hssvm.dask.SVC.fit`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if not 0 < self.nu <= 1:
+            raise ValueError(f"nu must be above 0 and at most 1, got {self.nu!r}")
+        self._fit(X, None, sample_weight, classify=False)
+        dtype = self._model.layout.dtype
+        self.intercept_ = self._model.intercept = raised_intercept(self.intercept_, dtype)
+        self.offset_ = -self.intercept_
+        return self
+
+    def _columns(self, layout: Layout) -> NoveltyColumn:
+        return NoveltyColumn(self.nu)
+
+    def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
+        local.offset_ = self.offset_
+
+    def decision_function(self, X: Any) -> Any:
+        """Signed distance to the border, positive inside.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (m,) array
+            A dask array, not yet computed, unless the rows are in the memory of the driver.
+        """
+        return self._values(X)[:, 0]
+
+    def score_samples(self, X: Any) -> Any:
+        """Decision values without the offset; see `decision_function`."""
+        values = self.decision_function(X)
+        return values + self.offset_.astype(values.dtype)
+
+    def predict(self, X: Any) -> Any:
+        """1 for rows like those of the training, -1 for novel ones; see `decision_function`."""
+        inside = self.decision_function(X) >= 0
+        return 2 * inside.astype(np.int64) - 1

@@ -1,0 +1,129 @@
+"""Support vector regression on Dask."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from distributed import Client
+from sklearn.base import RegressorMixin
+
+import hssvm.estimators
+from hssvm.dask.base import DaskMachine
+from hssvm.dask.columns import ValueColumn
+from hssvm.dask.plan import Layout
+from hssvm.kernels.base import require_positive
+
+
+class SVR(RegressorMixin, DaskMachine):
+    """Epsilon-support vector regression on the workers of a Dask cluster.
+
+    `hssvm.SVR` for data that no single machine holds; see `hssvm.dask.SVC`.
+
+    Parameters
+    ----------
+    C, epsilon, kernel, degree, gamma, coef0, tol, max_iter, beta, max_time, scaling, leaf_size, \
+max_rank, rtol, surplus, random_state, verbose
+        As in `hssvm.SVR`; a callable kernel must be known to the workers.
+    client : distributed.Client, default=None
+        The current one if None.
+
+    Attributes
+    ----------
+    intercept_ : (1,) array
+    n_iter_ : (1,) array
+    fit_report_ : FitReport
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from hssvm.dask import SVR
+    >>> client = Client(processes=False, n_workers=2, dashboard_address=None)
+    >>> X = da.random.default_rng(0).uniform(-3, 3, (8000, 1), chunks=(2000, 1))
+    >>> y = da.sin(2 * X[:, 0])
+    >>> model = SVR(C=10, epsilon=0.01, random_state=0).fit(X, y)
+    >>> bool(abs(model.predict(X) - y).max().compute() < 0.1)
+    True
+    >>> client.close()
+    """
+
+    _local: ClassVar[type[hssvm.estimators.SVR]] = hssvm.estimators.SVR
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        coef0: float = 0.0,
+        tol: float | None = 1e-3,
+        max_iter: int = 1000,
+        beta: float | Literal["paper"] | None = None,
+        max_time: float | None = None,
+        scaling: Literal["standard", "minmax"] | None = None,
+        leaf_size: int = 256,
+        max_rank: int | None = None,
+        rtol: float = 1e-3,
+        surplus: float = 0.125,
+        random_state: Any = None,
+        verbose: int = 0,
+        client: Client | None = None,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.beta = beta
+        self.max_time = max_time
+        self.scaling = scaling
+        self.leaf_size = leaf_size
+        self.max_rank = max_rank
+        self.rtol = rtol
+        self.surplus = surplus
+        self.random_state = random_state
+        self.verbose = verbose
+        self.client = client
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVR:
+        """Train on `X` and `y`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `hssvm.dask.SVC.fit`.
+
+        Returns
+        -------
+        self
+        """
+        require_positive(C=self.C)
+        if not self.epsilon >= 0:
+            raise ValueError(f"epsilon must be at least 0, got {self.epsilon!r}")
+        self._fit(X, y, sample_weight, classify=False)
+        return self
+
+    def _columns(self, layout: Layout) -> ValueColumn:
+        if not layout.has_y:
+            raise ValueError("SVR needs y")
+        return ValueColumn(self.C, self.epsilon)
+
+    def predict(self, X: Any) -> Any:
+        """Value of the function at every row of `X`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (m,) array
+            A dask array, not yet computed, unless the rows are in the memory of the driver.
+        """
+        return self._values(X)[:, 0]
