@@ -4,8 +4,8 @@
 for regression, `OneClassSVM` for novelty; `load` reads a saved model. Below them, each on the ones
 after it: `model_selection`, `estimators`; `persistence`; `solvers`, `problems` and `predict`;
 `systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points, compressed to O(n)
-numbers and factored once. `io` reads data from files, `plotting` draws what comes out, `cli` is the
-command line.
+numbers and factored once. `dask` is for rows on many machines, `io` reads data from files,
+`plotting` draws what comes out, `cli` is the command line.
 """
 
 from importlib import import_module
@@ -21,8 +21,8 @@ __version__ = version("hssvm")
 __all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "__version__", "load", "svc_path"]
 
 _PARTS = (
-    "cli", "estimators", "hss", "io", "kernels", "model_selection", "persistence", "plotting",
-    "predict", "problems", "solvers", "systems",
+    "cli", "dask", "estimators", "hss", "io", "kernels", "model_selection", "persistence",
+    "plotting", "predict", "problems", "solvers", "systems",
 )  # fmt: skip
 _HOMES = {
     "SVC": "estimators",
