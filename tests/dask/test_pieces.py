@@ -192,11 +192,14 @@ def test_wrong_inputs(data, error, message):
         as_pieces(None, *data)
 
 
-def test_errors_of_pieces_reach_the_driver(client):
+def test_errors_of_pieces_reach_the_driver(client, monkeypatch):
     bad = np.ones((4, 2))
     bad[2, 1] = np.inf
     pieces = as_pieces(client, [delayed((ROWS, np.ones(4))), delayed((bad, np.ones(4)))])
-    with pytest.raises(ValueError, match="first in row 2"):
+    with pytest.raises(ValueError, match=r"in item 1: X has NaN .* first in row 2"):
         plan(client, pieces, 2)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 16)
+    with pytest.raises(ValueError, match=r"in the rows from 2 on: X has NaN .* first in row 0"):
+        plan(client, as_pieces(client, bad), 2)
     with pytest.raises(ValueError, match="it should be X"):
         plan(client, as_pieces(client, [delayed((ROWS, None, None, None))]), 2)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from dask import delayed
+from dask.utils import key_split
 from distributed import wait
 from numpy.testing import assert_array_equal
 
@@ -50,6 +51,15 @@ def owners_of(client, n_parts):
     return [workers[j % len(workers)] for j in range(n_parts)]
 
 
+def restrictions(keys, dask_scheduler):
+    tasks = [dask_scheduler.tasks[key] for key in keys]
+    return [(task.worker_restrictions, task.loose_restrictions) for task in tasks]
+
+
+def fetched(dask_worker):
+    return [key for log in dask_worker.transfer_incoming_log for key in log["keys"]]
+
+
 @pytest.mark.parametrize("n_parts", [1, 3, 4])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_parts_are_those_of_one_process(n_parts, sparse, client4, rng):
@@ -59,8 +69,8 @@ def test_parts_are_those_of_one_process(n_parts, sparse, client4, rng):
     owners = owners_of(client4, n_parts)
     futures = collect_parts(client4, pieces, layout, owners, seed)
     wait(futures)
-    places = client4.who_has(futures)
-    assert [places[f.key] for f in futures] == [(owner,) for owner in owners]
+    asked = client4.run_on_scheduler(restrictions, [future.key for future in futures])
+    assert asked == [({owner}, True) for owner in owners]
     triples = [make_rows(i, sparse=sparse) for i in range(40)]
     serial, expected = serial_parts(triples, n_parts, seed, "standard")
     for part, other in zip(client4.gather(futures), expected, strict=True):
@@ -116,6 +126,17 @@ def test_outside_rows_are_of_the_siblings(n_parts, sparse, rng):
                 assert counts.min() > 0.8 * per_level / counts.size
 
 
+def test_only_chunks_travel(client):
+    pieces = as_pieces(client, [delayed(make_rows)(i, n=5000) for i in range(30)])
+    layout, _ = plan(client, pieces, 4, classify=True)
+    before = {worker: len(keys) for worker, keys in client.run(fetched).items()}
+    wait(collect_parts(client, pieces, layout, owners_of(client, 4), 0))
+    keys = [k for worker, keys in client.run(fetched).items() for k in keys[before[worker] :]]
+    tasks = {key_split(key) for key in keys}
+    assert "split-shuffle" in tasks
+    assert "cut" not in tasks
+
+
 def test_no_rows_and_no_weight(client):
     empty = [delayed((np.empty((0, 2)), np.empty(0)))] * 2
     with pytest.raises(ValueError, match="no rows"):
@@ -151,7 +172,6 @@ def kill(client, worker):
 
 
 def test_parts_survive_their_workers(mortal):
-    """Killed in the middle and after the end; rows of the driver and of tasks."""
     triples = [make_rows(i) for i in range(16)]
     columns = (np.concatenate(column) for column in zip(*triples, strict=True))
     pieces = as_pieces(mortal, [delayed(make_rows)(i, pause=0.1) for i in range(16)])
@@ -165,10 +185,12 @@ def test_parts_survive_their_workers(mortal):
     for part, other in zip(mortal.gather(futures), expected, strict=True):
         assert_same(part, other)
 
+    # Rows of the driver are lost with no worker either, nor with the pieces.
     here = as_pieces(mortal, *columns)
     layout, _ = plan(mortal, here, 3, seed=5, classify=True)
     more = collect_parts(mortal, here, layout, owners_of(mortal, 3), 5)
     before = mortal.gather(more)
+    del here
     holder = mortal.who_has(futures)[futures[0].key][0]
     kill(mortal, holder)
     while holder in mortal.nthreads():

@@ -142,6 +142,8 @@ def describe(
     sparse = bool(scipy.sparse.issparse(X))
     if classify and piece.y is None:
         raise ValueError("y is missing; pass the labels to train a classifier")
+    if not classify and piece.y is not None and piece.y.dtype.kind not in "biuf":
+        raise ValueError(f"y must be of numbers, not {piece.y.dtype}; convert it, or leave it out")
     moments = Moments.of(X)
     lowest, highest = _range(X)
     return Description(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +115,7 @@ def as_pieces(client: Client, X: Any, y: Any = None, sample_weight: Any = None) 
                 "with X a list of delayed objects or futures, y and sample_weight must be None: "
                 "let every object yield (X, y) or (X, y, sample_weight)"
             )
-        return [_later(_piece_of_yield)(item) for item in X]
+        return _later("item", _piece_of_yield, ((item,) for item in X))
     if isinstance(X, np.ndarray | pd.DataFrame) or scipy.sparse.issparse(X):
         return _of_driver(client, X, y, sample_weight)
     raise TypeError(
@@ -135,8 +136,17 @@ def _is_name(y: Any) -> bool:
     return y is None or isinstance(y, str)
 
 
-def _later(task: Any) -> Any:
-    return delayed(task, pure=False, traverse=False)
+def _later(kind: str, make: Callable[..., Piece], sources: Iterable[Any]) -> list[Delayed]:
+    """A task for every piece; its errors tell the number of the piece."""
+    task = delayed(_make, pure=False, traverse=False)
+    return [task(f"{kind} {i}", make, *source) for i, source in enumerate(sources)]
+
+
+def _make(place: str, make: Callable[..., Piece], *source: Any) -> Piece:
+    try:
+        return make(*source)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"in {place}: {error}") from error
 
 
 def _of_array(X: da.Array, y: Any, weight: Any) -> list[Delayed]:
@@ -146,7 +156,7 @@ def _of_array(X: da.Array, y: Any, weight: Any) -> list[Delayed]:
         X = X.rechunk({1: -1})
     rows = X.to_delayed().ravel()
     columns = [_chunks_like(X, y, "y"), _chunks_like(X, weight, "sample_weight")]
-    return [_later(Piece.of)(*piece) for piece in zip(rows, *columns, strict=True)]
+    return _later("chunk", Piece.of, zip(rows, *columns, strict=True))
 
 
 def _chunks_like(X: da.Array, column: Any, name: str) -> list[Any]:
@@ -175,8 +185,7 @@ def _of_frame(X: Any, y: Any, weight: Any) -> list[Delayed]:
         if isinstance(name, str):
             _require_known(name, X.columns)
     columns = [_partitions_like(X, y, "y"), _partitions_like(X, weight, "sample_weight")]
-    frames = X.to_delayed()
-    return [_later(_piece_of_frame)(*piece) for piece in zip(frames, *columns, strict=True)]
+    return _later("partition", _piece_of_frame, zip(X.to_delayed(), *columns, strict=True))
 
 
 def _partitions_like(X: Any, column: Any, name: str) -> list[Any]:
@@ -236,12 +245,14 @@ def _of_driver(client: Client, X: Any, y: Any, weight: Any) -> list[Delayed]:
             _require_column(column, name, X.shape[0])
     n_bytes = X.data.nbytes + X.indices.nbytes if scipy.sparse.issparse(X) else X.nbytes
     step = max(1, int(BLOCK_BYTES * X.shape[0] / max(n_bytes, 1)))
-    blocks = [slice(begin, begin + step) for begin in range(0, max(X.shape[0], 1), step)]
-    futures = [
-        client.submit(Piece.of, X[r], *(c if c is None else c[r] for c in (y, weight)), pure=False)
-        for r in blocks
-    ]
-    return [_later(_itself)(future) for future in futures]
+    task = delayed(_itself, pure=False, traverse=False)
+    pieces = []
+    for begin in range(0, max(X.shape[0], 1), step):
+        rows = slice(begin, begin + step)
+        block = [column if column is None else column[rows] for column in (X, y, weight)]
+        place = f"the rows from {begin} on"
+        pieces.append(task(client.submit(_make, place, Piece.of, *block, pure=False)))
+    return pieces
 
 
 def _itself(piece: Piece) -> Piece:

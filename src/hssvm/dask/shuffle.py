@@ -74,8 +74,9 @@ def collect_parts(
     """
     if len(owners) != layout.n_parts:
         raise ValueError(f"{layout.n_parts} parts need as many owners, got {len(owners)}")
-    name = uuid.uuid4().hex[:12]
-    cut, chunk, part = f"cut-{name}", f"chunk-{name}", f"part-{name}"
+    name = uuid.uuid4().hex
+    # Dask knows that tasks called split-shuffle are tiny, and leaves them where the piece is.
+    cut, chunk, part = f"cut-{name}", f"split-shuffle-{name}", f"part-{name}"
     shared = delayed(_itself, pure=False, traverse=False)(layout)
     cuts = {
         (cut, i): (split, piece.key, shared.key, offset, seed)
