@@ -4,9 +4,8 @@
 for regression, `OneClassSVM` for novelty; `load` reads a saved model. Below them, each on the ones
 after it: `model_selection`, `estimators`; `persistence`; `solvers`, `problems` and `predict`;
 `systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points, compressed to O(n)
-numbers and factored once. `dask` has the estimators for
-more than one machine; `io` reads data from files, `plotting` draws what comes out, `cli` is the
-command line.
+numbers and factored once. `dask` has the estimators for more than one machine, `io` reads data from
+files, `plotting` draws what comes out, `cli` is the command line.
 """
 
 from importlib import import_module

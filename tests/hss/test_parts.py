@@ -1,0 +1,164 @@
+"""A matrix in parts is the undivided one."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from parts_in_threads import Parts
+
+import hssvm.hss.nystroem
+import hssvm.hss.parts
+from hssvm.hss import ClusterTree, NestedNystroem, compress, factor
+from hssvm.hss.parts import Root, Top
+from hssvm.kernels import Gaussian, Laplacian
+from hssvm.predict import LeafwisePredictor
+from hssvm.systems import HSSSystem
+
+some_parts = {
+    "seed": st.integers(0, 2**31 - 1),
+    "n": st.integers(100, 500),
+    "p": st.integers(1, 5),
+    "n_parts": st.integers(1, 6),
+    "leaf_size": st.integers(8, 40),
+    "max_rank": st.integers(1, 30),
+}
+
+
+def make(seed, n, p, n_parts, leaf_size, max_rank, dtype=np.float64):
+    X = np.random.default_rng(seed).standard_normal((n, p)).astype(dtype)
+    strategy = NestedNystroem(rtol=0, max_rank=max_rank)
+    return Parts(Gaussian(0.3), X, n_parts, strategy, leaf_size, seed)
+
+
+def product(seat, matrix, B, shift=1.0):
+    return HSSSystem(matrix, shift, seat).matmul(B)
+
+
+@settings(max_examples=25)
+@given(**some_parts)
+def test_products_and_solves_are_those_of_one_psd_matrix(seed, n, p, n_parts, leaf_size, max_rank):
+    parts = make(seed, n, p, n_parts, leaf_size, max_rank)
+    rng = np.random.default_rng(seed)
+    b, shift = rng.standard_normal((n, 2)), 10.0 ** rng.uniform(-2, 1, n)
+
+    def work(seat, matrix, rows):
+        system = HSSSystem(matrix, shift[rows], seat)
+        dense = system.matmul(np.eye(n)[rows])
+        x = system.solve(b[rows])
+        return dense, x, system.matmul(x)
+
+    dense, x, Kx = np.empty((n, n)), np.empty((n, 2)), np.empty((n, 2))
+    for rows, (block, *vectors) in zip(parts.rows, parts.together(work), strict=True):
+        dense[rows] = block
+        x[rows], Kx[rows] = vectors
+    assert_allclose(dense, dense.T, atol=1e-9)
+    assert np.linalg.eigvalsh((dense + dense.T) / 2).min() > -1e-9 * n
+    assert_allclose(Kx + shift[:, None] * x, b, atol=1e-7 * np.abs(b).max())
+    assert_allclose(dense @ x, Kx, atol=1e-9 * n * np.abs(x).max())
+    # blocks of the leaves are exact
+    K = Gaussian(0.3).block(parts.X)
+    tree = parts.joined_tree()
+    for begin, end in pairwise(tree.offsets(tree.depth)):
+        leaf = tree.perm[begin:end]
+        assert_allclose(dense[np.ix_(leaf, leaf)], K[np.ix_(leaf, leaf)], atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_parts", [2, 4])
+def test_equals_the_joined_matrix(n_parts, dtype, rng):
+    n = 2000
+    parts = make(rng.integers(2**31), n, 3, n_parts, 64, 20, dtype)
+    whole = parts.joined()
+    b = rng.standard_normal((n, 3)).astype(dtype)
+
+    def work(seat, matrix, rows):
+        system = HSSSystem(matrix, 0.5, seat)
+        predictor = LeafwisePredictor(matrix, b[rows], seat.far_field)
+        return system.matmul(b[rows]), system.solve(b[rows]), predictor.weights
+
+    results = parts.together(work)
+    tol = 1e-9 if dtype == np.float64 else 2e-3
+    for rows, (Kb, x, _) in zip(parts.rows, results, strict=True):
+        assert_allclose(Kb, (whole @ b)[rows], atol=tol * np.abs(Kb).max())
+        assert_allclose(x, factor(whole, 0.5).solve(b)[rows], atol=tol * np.abs(x).max())
+    weights = np.concatenate([result[2] for result in results])
+    assert_allclose(weights, LeafwisePredictor(whole, b).weights, atol=tol * np.abs(weights).max())
+
+
+@pytest.mark.parametrize("n_parts", [2, 4])
+def test_equals_local_compression_with_the_same_samples(n_parts, rng, monkeypatch):
+    """Compression in parts is `compress` on the joined tree, sample for sample."""
+    drawn = []
+    draw = hssvm.hss.nystroem.draw_samples
+
+    def record(*args):
+        drawn.append(draw(*args))
+        return drawn[-1]
+
+    monkeypatch.setattr(hssvm.hss.nystroem, "draw_samples", record)
+    monkeypatch.setattr(hssvm.hss.parts, "draw_samples", record)
+    n = 1024 * n_parts
+    parts = make(rng.integers(2**31), n, 3, n_parts, 64, 12)
+    depth, top_depth = parts.matrices[0].tree.depth, len(parts.top.levels)
+    n_levels = depth + 1
+    by_level = {}
+    for level in range(n_levels):  # of a part, leaves first
+        blocks = []
+        for part in range(n_parts):
+            here = drawn[part * n_levels + level]
+            blocks.append(np.concatenate([parts.rows[part], parts.outside[part]])[here])
+        by_level[top_depth + depth - level] = np.concatenate(blocks)
+    n_skeleton = sum(root.X.shape[0] for root in parts.roots)
+    for i, here in enumerate(drawn[n_parts * n_levels :]):
+        by_level[top_depth - 1 - i] = parts.sample[here - n_skeleton]
+
+    monkeypatch.setattr(
+        hssvm.hss.nystroem, "draw_samples", lambda tree, level, *rest: by_level[level]
+    )
+    strategy = NestedNystroem(rtol=0, max_rank=12)
+    local = compress(Gaussian(0.3), parts.X, parts.joined_tree(), strategy)
+    whole = parts.joined()
+    b = rng.standard_normal((n, 2))
+    assert [r.tolist() for r in local.ranks] == [r.tolist() for r in whole.ranks]
+    assert_allclose(local @ b, whole @ b, atol=1e-9 * np.abs(b).sum())
+
+
+def test_one_part_is_the_matrix(rng):
+    X = rng.standard_normal((1000, 3))
+    strategy = NestedNystroem(max_rank=20)
+    parts = Parts(Laplacian(0.5), X, 1, strategy, 50, seed=7)
+    rows = parts.rows[0]
+    tree = ClusterTree.build(X[rows], 50, random_state=7)
+    H = compress(Laplacian(0.5), X[rows], tree, strategy, random_state=7)
+    b = rng.standard_normal(1000)
+    (product_in_parts,) = parts.together(lambda seat, matrix, _: product(seat, matrix, b))
+    assert_allclose(product_in_parts, H @ b, atol=1e-10 * np.abs(b).sum())
+
+
+def test_sparse_rows(rng):
+    X = scipy.sparse.random_array((600, 20), density=0.2, rng=rng, format="csr")
+    strategy = NestedNystroem(rtol=0, max_rank=15)
+    sparse = Parts(Gaussian(0.3), X, 3, strategy, 40, seed=1)
+    dense = Parts(Gaussian(0.3), X.toarray(), 3, strategy, 40, seed=1)
+    b = rng.standard_normal(600)
+    products = [
+        parts.together(lambda seat, matrix, rows: product(seat, matrix, b[rows]))
+        for parts in (sparse, dense)
+    ]
+    for one, other, rows, same in zip(*products, sparse.rows, dense.rows, strict=True):
+        assert_array_equal(rows, same)
+        assert_allclose(one, other, atol=1e-6)
+
+
+def test_top_and_roots_can_travel(rng):
+    parts = make(3, 400, 2, 3, 20, 10)
+    c = rng.standard_normal((int(parts.top.ranks[-1]), 2))
+    copy = pickle.loads(pickle.dumps(parts.top))
+    assert isinstance(copy, Top)
+    assert_array_equal(copy.far_field(c), parts.top.far_field(c))
+    assert isinstance(pickle.loads(pickle.dumps(parts.roots[0])), Root)

@@ -1,0 +1,111 @@
+"""Solvers on parts take the steps of solvers on all rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from parts_in_threads import Parts, sums_in_threads
+
+from hssvm.dask.meeting import MeetingBroken
+from hssvm.hss import NestedNystroem
+from hssvm.kernels import Gaussian
+from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
+from hssvm.problems.parts import ALONE
+from hssvm.problems.quantile import FEW, weighted_quantiles
+from hssvm.solvers import ADMM, PaperADMM, initial_beta
+from hssvm.systems import HSSSystem
+
+
+def classes(rng, n, k):
+    bound = np.where(rng.random((n, k)) < 0.4, 1.0, -1.0) * 10.0 ** rng.uniform(-1, 1, k)
+    return lambda rows, parts: SVCProblem(bound[rows], parts)
+
+
+def values(rng, n, k):
+    y, bound = rng.standard_normal((n, k)) * 3, rng.uniform(0.1, 2, (n, k))
+    return lambda rows, parts: SVRProblem(y[rows], bound[rows], np.full(k, 0.2), parts)
+
+
+def novelty(rng, n, k):
+    bound, nu = rng.uniform(0.5, 1.5, (n, k)), rng.uniform(0.1, 0.7, k)
+    return lambda rows, parts: OneClassProblem(bound[rows], nu, parts)
+
+
+@pytest.mark.parametrize("make", [classes, values, novelty])
+@pytest.mark.parametrize("n_parts", [2, 4])
+@pytest.mark.parametrize("solver", [ADMM(tol=1e-8, max_iter=150), PaperADMM(12)])
+def test_same_solution_as_on_all_rows(make, n_parts, solver, rng):
+    n, k = 1500, 2
+    X = rng.standard_normal((n, 3))
+    parts = Parts(Gaussian(0.3), X, n_parts, NestedNystroem(max_rank=25), 64, rng.integers(2**31))
+    problem = make(rng, n, k)
+    beta = initial_beta(problem(slice(None), ALONE), 1.0)
+    expected = solver.solve(problem(slice(None), ALONE), HSSSystem(parts.joined(), beta))
+
+    def work(seat, matrix, rows):
+        own = problem(rows, seat)
+        assert initial_beta(own, 1.0) == pytest.approx(beta)
+        return solver.solve(own, HSSSystem(matrix, beta, seat))
+
+    for rows, solution in zip(parts.rows, parts.together(work), strict=True):
+        assert [s.name for s in solution.status] == [s.name for s in expected.status]
+        assert_allclose(solution.n_iter, expected.n_iter)
+        assert_allclose(solution.primal, expected.primal, rtol=1e-6)
+        assert_allclose(solution.intercept, expected.intercept, atol=1e-6)
+        assert_allclose(solution.F, expected.F[rows], atol=1e-6)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 4 * FEW),
+    n_parts=st.integers(1, 4),
+    n_values=st.sampled_from([1, 2, 50, 10**6]),
+)
+def test_quantiles_of_parts(seed, n, n_parts, n_values):
+    rng = np.random.default_rng(seed)
+    points = [rng.integers(0, n_values, n) / 7, rng.standard_normal(n)]
+    weights = [rng.integers(0, 3, n).astype(float), np.ones(n)]
+    mass = np.array([rng.uniform(-0.1, 1.1) * weights[0].sum(), n // 2])
+    owner = rng.integers(0, n_parts, n)
+
+    def work(seat):
+        own = owner == seat.part
+        return weighted_quantiles([p[own] for p in points], [w[own] for w in weights], mass, seat)
+
+    expected = weighted_quantiles(points, weights, mass)
+    for found in sums_in_threads(n_parts, work):
+        assert_allclose(found, expected, rtol=1e-12)
+    for b, p, w, m in zip(expected, points, weights, mass, strict=True):
+        taken = p[w > 0]
+        if taken.size == 0:
+            assert b == 0
+            continue
+        # the slope of the function that it minimises, left and right of b
+        assert w[p < b].sum() - m <= 1e-9 * n or b == taken.min()
+        assert w[p <= b].sum() - m >= -1e-9 * n or b == taken.max()
+
+
+def test_sums_travel_with_the_next_message():
+    def work(seat):
+        later = seat.sum_later(np.array([1.0, seat.part]))
+        largest = seat.max(np.array([seat.part]))
+        before = seat.n_rounds
+        total = later()
+        return largest[0], total, seat.n_rounds - before, seat.gather([np.array([seat.part])])
+
+    for largest, total, n_rounds, (everybody,) in sums_in_threads(3, work):
+        assert (largest, n_rounds) == (2, 0)
+        assert_allclose(total, [3, 3])
+        assert_allclose(everybody, [0, 1, 2])
+
+
+def test_an_error_of_one_part_ends_all():
+    def work(seat):
+        if seat.part == 1:
+            raise ValueError("no")
+        seat.sum(np.ones(1))
+
+    with pytest.raises(MeetingBroken, match="no"):
+        sums_in_threads(2, work)
