@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Parts:
         tree = ClusterTree.build(X, 2, random_state=seed, min_depth=depth)
         self.slots = served_slots(n_parts, depth)
         ends = np.linspace(0, X.shape[0], n_parts + 1).astype(int)
-        self.rows = [tree.perm[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.rows = [tree.perm[a:b] for a, b in pairwise(ends)]
         self.sampled = [
             np.sort(rng.permutation(rows)[: max(1, int(share * rows.size))]) for rows in self.rows
         ]
@@ -76,7 +77,7 @@ class Parts:
         tree = self.joined_tree()
         levels = list(self.top.levels)
         for level in range(self.matrices[0].tree.depth + 1):
-            levels.append(_join_levels([m.levels[level] for m in self.matrices], self.rows))
+            levels.append(join_levels([m.levels[level] for m in self.matrices], self.rows))
         return HSSMatrix(self.matrices[0].kernel, self.X, tree, levels)
 
 
@@ -122,7 +123,7 @@ def served_slots(n_parts, depth):
     return np.flatnonzero(served)
 
 
-def _join_levels(levels, rows):
+def join_levels(levels, rows):
     def running(name):
         counts = [np.diff(getattr(level, name)) for level in levels]
         return np.concatenate([[0], np.cumsum(np.concatenate(counts))])

@@ -207,20 +207,25 @@ class Seat(Parts):
         riders, self._riders = self._riders, []
         request = Request(kind, arrays, [promise.value for promise in riders], number)
         start = time.perf_counter()
-        try:
-            answer: Answer = self.meeting.meet(self.part, self.n_rounds, request).result(
-                timeout=PATIENCE + 60
-            )
-        except MeetingBroken:
-            raise
-        except (OSError, TimeoutError, RuntimeError) as error:
-            raise MeetingBroken(f"the worker of the meeting was lost ({error})") from error
+        answer: Answer = self._call("meet", self.part, self.n_rounds, request)
         self.seconds += time.perf_counter() - start
         self.n_rounds += 1
         self.stop = answer.stop
         for promise, value in zip(riders, answer.riders, strict=True):
             promise.value, promise.kept = value, True
         return answer
+
+    def _call(self, method: str, *args: Any) -> Any:
+        try:
+            return getattr(self.meeting, method)(*args).result(timeout=PATIENCE + 60)
+        except (MeetingBroken, ArithmeticError, ValueError):
+            raise
+        except Exception as error:
+            raise MeetingBroken(f"the worker of the meeting was lost ({error!r})") from error
+
+    def tell(self, iteration: int, gap: float) -> None:
+        """Leave news for the driver."""
+        self._call("tell", iteration, gap)
 
     def sum_later(self, values: NDArray[Any]) -> Callable[[], NDArray[Any]]:
         """Sum over all parts; travels with the next message."""

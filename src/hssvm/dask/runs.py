@@ -29,6 +29,9 @@ logger = logging.getLogger(__name__)
 RETRIES = 5
 """Runs after the first one."""
 
+ACTOR_LOST = "Worker holding Actor was lost"
+"""What Dask says of tasks that know the actor."""
+
 Asked = Callable[[], Status | None]
 """Tells whether the user wants to stop, and why."""
 
@@ -65,6 +68,7 @@ class Runs:
         self.training = training
         self.asked = asked
         self.shelves: dict[str, Any] = {}
+        self.actors: list[Future] = []  # an actor lives as long as its future
 
     def train(self) -> tuple[list[Future], FitReport, NDArray[np.float64]]:
         """Return the futures of `PartModel` of all parts, the report, and the intercept."""
@@ -137,9 +141,12 @@ class Runs:
 
         try:
             wait_for(self.client, tasks, look)
-        except BaseException:
-            self._break_up(meeting, tasks, "another part had an error")
-            raise
+        except BaseException as error:
+            lost.update(needed - set(live_workers(self.client)))
+            if not (lost or ACTOR_LOST in str(error)):
+                self._break_up(meeting, tasks, "another part had an error")
+                raise
+            lost = lost or {"of the meeting"}
         if lost:
             reason = f"the worker {', '.join(sorted(lost))} was lost"
             self._break_up(meeting, tasks, reason)
@@ -163,6 +170,7 @@ class Runs:
         future = self.client.submit(
             cls, *args, actor=True, workers=[owner], allow_other_workers=True, pure=False
         )
+        self.actors.append(future)
         return value_of(self.client, future)
 
     def _shelf(self, owner: str) -> Any:

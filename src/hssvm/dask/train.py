@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,14 +141,24 @@ def _train(
     with report.stage("factor"):
         system = HSSSystem(matrix, beta, seat)
 
+    on_their_way: list[Any] = []
+
+    def arrived() -> None:
+        """Wait for what was put by; a shelf that is lost is no reason to stop."""
+        for message in on_their_way:
+            with suppress(Exception):
+                message.result(timeout=60)
+        on_their_way.clear()
+
     def keep(iteration: int, Z: Floats) -> None:
         if iteration % PUT_BY_EVERY == 0:
-            for shelf in shelves:
-                shelf.put(seat.part, (run, iteration), Z.copy())
+            arrived()
+            copy = Z.copy()
+            on_their_way.extend(shelf.put(seat.part, (run, iteration), copy) for shelf in shelves)
 
     def after_look(iteration: int, gap: Floats) -> Status | None:
         if seat.part == 0:
-            seat.meeting.tell(iteration, float(gap.max()))
+            seat.tell(iteration, float(gap.max()))
         return seat.stop
 
     solver: ADMM | PaperADMM = PaperADMM(training.max_iter)
@@ -157,6 +168,7 @@ def _train(
         before = seat.n_rounds, seat.seconds
         solution = solver.solve(problem, system, start)
         meetings = seat.n_rounds - before[0], seat.seconds - before[1]
+        arrived()
     with report.stage("finish"):
         predictor = LeafwisePredictor(matrix, solution.Z, seat.far_field)
         report.take_start(system, solution)

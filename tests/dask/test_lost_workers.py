@@ -1,0 +1,129 @@
+"""Workers killed at every stage of a fit: it ends, and with the same answer."""
+
+import logging
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from dask import delayed
+from distributed import Client
+from test_dask_estimators import rings
+
+import hssvm.dask
+import hssvm.dask.runs
+import hssvm.dask.waiting
+from hssvm.dask.waiting import ClusterLost
+
+STAGES = {  # what the log says when the stage begins, and how long it goes on before the kill
+    "shuffle": ("describe:", 0.3),
+    "compress": ("parts of", 0.2),
+    "factor": ("compress:", 0.05),
+    "iterate": ("iteration 20:", 0.0),
+}
+
+
+def slow_piece(seed, n=1000):
+    time.sleep(0.05)
+    return rings(np.random.default_rng(seed), n)
+
+
+class Killer(logging.Handler):
+    """Kills a worker when the log says something for the first time."""
+
+    def __init__(self, client, victim, says, after=0.0):
+        super().__init__()
+        pids = client.run(os.getpid)
+        self.pid = pids[sorted(pids)[victim]]
+        self.says, self.after, self.killed = says, after, threading.Event()
+
+    def emit(self, record):
+        if self.says in record.getMessage() and not self.killed.is_set():
+            self.killed.set()
+            threading.Timer(self.after, os.kill, (self.pid, signal.SIGKILL)).start()
+
+    def __enter__(self):
+        logger = logging.getLogger("hssvm")
+        logger.addHandler(self)
+        logger.setLevel(logging.INFO)
+        return self
+
+    def __exit__(self, *error):
+        logger = logging.getLogger("hssvm")
+        logger.removeHandler(self)
+        logger.setLevel(logging.NOTSET)
+
+
+def fit(client, **parameters):
+    pieces = [delayed(slow_piece)(seed) for seed in range(16)]
+    model = hssvm.dask.SVC(C=10, gamma=0.4, random_state=0, client=client, **parameters)
+    start = time.monotonic()
+    model.fit(pieces)
+    return model, time.monotonic() - start
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """Decision values and seconds of a fit that nobody disturbs."""
+    with Client(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0") as c:
+        model, seconds = fit(c)
+        return model.decision_function(rings(np.random.default_rng(99), 3000)[0]), seconds
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("victim", [0, 1])  # the meeting is on the worker of the first part
+def test_a_worker_is_killed(stage, victim, mortal, undisturbed, caplog):
+    expected, seconds = undisturbed
+    with Killer(mortal, victim, *STAGES[stage]) as killer:
+        model, elapsed = fit(mortal)
+    assert killer.killed.is_set()
+    assert elapsed < 3 * seconds + 60
+    new, truth = rings(np.random.default_rng(99), 3000)
+    assert model.fit_report_.gap[0] <= 1e-3
+    accuracy, before = (
+        np.mean((values > 0) == (truth == "out"))
+        for values in (model.decision_function(new), expected)
+    )
+    assert abs(accuracy - before) < 0.005
+    if stage == "iterate":
+        assert "going on from iteration 20" in caplog.text
+        assert "was lost" in caplog.text
+
+
+def test_too_many_losses_are_an_error(mortal, monkeypatch):
+    monkeypatch.setattr(hssvm.dask.runs, "RETRIES", 0)
+    with (
+        Killer(mortal, 1, "iteration 10:"),
+        pytest.raises(ClusterLost, match=r"broken off 1 times.*was lost.*memory"),
+    ):
+        fit(mortal, tol=1e-7)
+
+
+def test_no_workers_left_is_an_error(mortal, monkeypatch):
+    monkeypatch.setattr(hssvm.dask.waiting, "IDLE", 3.0)
+    monkeypatch.setattr(hssvm.dask.waiting, "IDLE_POLL", 0.5)
+    start = time.monotonic()
+
+    class Closer(Killer):
+        def emit(self, record):
+            if self.says in record.getMessage() and not self.killed.is_set():
+                self.killed.set()
+                mortal.cluster.scale(0)
+
+    with Closer(mortal, 0, "iteration 10:"), pytest.raises(ClusterLost, match="Start workers"):
+        fit(mortal, tol=1e-9)
+    assert time.monotonic() - start < 60
+    with pytest.raises(ClusterLost, match="wait_for_workers"):
+        fit(mortal)
+
+
+def test_a_model_outlives_one_of_its_workers(mortal):
+    model, _ = fit(mortal)
+    new = np.random.default_rng(5).standard_normal((200, 3))
+    expected = model.decision_function(new)
+    pids = mortal.run(os.getpid)
+    os.kill(min(pids.values()), signal.SIGKILL)
+    time.sleep(0.5)
+    np.testing.assert_array_equal(model.decision_function(new), expected)
