@@ -1,9 +1,9 @@
 import os
-import signal
 import time
 import tracemalloc
 
 import numpy as np
+import psutil
 import pytest
 import scipy.sparse
 from dask import delayed
@@ -180,7 +180,7 @@ def test_the_driver_holds_no_rows(client):
 
 def kill(client, worker):
     pid = client.run(os.getpid, workers=[worker])[worker]
-    os.kill(pid, signal.SIGKILL)
+    psutil.Process(pid).kill()
 
 
 def test_parts_survive_their_workers(mortal):
