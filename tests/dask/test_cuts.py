@@ -85,6 +85,14 @@ def test_another_seed_draws_other_rows(rng):
     assert 400 < (one == other).sum() < 600
 
 
+def test_rounding_does_not_separate_rows(rng):
+    X = 1 + np.finfo(np.float64).eps * rng.integers(0, 4, (10_000, 1))
+    cuts = Cuts.make(X, 2, 0)
+    assert_array_equal(cuts.floors, -np.inf)
+    assert_array_equal(cuts.thresholds, np.inf)
+    assert 4000 < cuts.assign(X, np.arange(10_000), 0).sum() < 6000
+
+
 def test_five_parts_have_five_of_eight_slots(rng):
     cuts = Cuts.make(rng.standard_normal((500, 3)), 5, 0)
     assert cuts.depth == 3

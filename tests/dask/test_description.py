@@ -129,5 +129,7 @@ def test_pieces_must_be_alike(rng):
         describe_all([Piece.of(X)], classify=True)
     with pytest.raises(ValueError, match="y must be of numbers"):
         describe_all([Piece.of(X, y.astype(str))])
+    with pytest.raises(ValueError, match="numbers in some pieces"):
+        describe_all([Piece.of(X, y), Piece.of(X, y.astype(str))], classify=True)
     with pytest.raises(ValueError, match="scaling must be"):
         describe_all([Piece.of(X)]).scaling("max")

@@ -1,9 +1,9 @@
 import os
-import signal
 import time
 import tracemalloc
 
 import numpy as np
+import psutil
 import pytest
 import scipy.sparse
 from dask import delayed
@@ -151,6 +151,18 @@ def test_no_rows_and_no_weight(client):
     assert layout.n_parts == 2
     with pytest.raises(ValueError, match="2 parts need as many owners"):
         collect_parts(client, pieces, layout, ["tcp://127.0.0.1:1"], 0)
+    with pytest.raises(ValueError, match="of 1 pieces, not 2; plan again"):
+        collect_parts(client, pieces * 2, layout, owners_of(client, 2), 0)
+
+
+def test_empty_pieces_may_be_of_any_kind(client, rng):
+    X = rng.standard_normal((100, 2)).astype(np.float32)
+    items = [(np.empty((0, 3)), None), (X, X[:, 0] > 0), (scipy.sparse.csr_array((0, 2)), [])]
+    pieces = as_pieces(client, [delayed(item, traverse=False) for item in items])
+    layout, _ = plan(client, pieces, 1)
+    assert (layout.dtype, layout.sparse, layout.has_y) == (np.float32, False, True)
+    (part,) = client.gather(collect_parts(client, pieces, layout, owners_of(client, 1), 0))
+    assert_array_equal(part.X, X)
 
 
 def test_the_driver_holds_no_rows(client):
@@ -168,7 +180,7 @@ def test_the_driver_holds_no_rows(client):
 
 def kill(client, worker):
     pid = client.run(os.getpid, workers=[worker])[worker]
-    os.kill(pid, signal.SIGKILL)
+    psutil.Process(pid).kill()
 
 
 def test_parts_survive_their_workers(mortal):

@@ -34,6 +34,8 @@ class Classes:
     @classmethod
     def merge(cls, classes: Sequence[Classes]) -> Classes:
         """Classes of all rows together."""
+        if len({c.labels.dtype.kind in "biuf" for c in classes}) > 1:
+            raise ValueError("y has numbers in some pieces and other labels in others; convert it")
         return cls._sum(
             np.concatenate([c.labels for c in classes]),
             np.concatenate([c.counts for c in classes]),

@@ -103,16 +103,16 @@ class Plan:
         X = scale(description.sample.X.astype(description.dtype, copy=False))
         cuts = Cuts.make(X, n_parts, seed)
         layout = Layout(
-            np.concatenate([[0], np.cumsum(description.piece_rows)]),
-            description.n_features,
-            description.dtype,
-            description.sparse,
-            description.has_y,
-            description.has_weight,
-            description.classes,
-            scale,
-            description.variance(scale),
-            cuts,
+            offsets=np.concatenate([[0], np.cumsum(description.piece_rows)]),
+            n_features=description.n_features,
+            dtype=description.dtype,
+            sparse=description.sparse,
+            has_y=description.has_y,
+            has_weight=description.has_weight,
+            classes=description.classes,
+            scaling=scale,
+            variance=description.variance(scale),
+            cuts=cuts,
         )
         slot = cuts.slots[cuts.assign(X, np.arange(X.shape[0]), seed)]
         order = np.argsort(slot, kind="stable")

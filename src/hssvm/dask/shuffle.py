@@ -74,17 +74,21 @@ def collect_parts(
     """
     if len(owners) != layout.n_parts:
         raise ValueError(f"{layout.n_parts} parts need as many owners, got {len(owners)}")
+    if len(pieces) != layout.offsets.size - 1:
+        raise ValueError(
+            f"the layout is of {layout.offsets.size - 1} pieces, not {len(pieces)}; plan again"
+        )
     name = uuid.uuid4().hex
     # Dask knows that tasks called split-shuffle are tiny, and leaves them where the piece is.
     cut, chunk, part = f"cut-{name}", f"split-shuffle-{name}", f"part-{name}"
     shared = delayed(_itself, pure=False, traverse=False)(layout)
+    filled = np.flatnonzero(np.diff(layout.offsets)).tolist()
     cuts = {
-        (cut, i): (split, piece.key, shared.key, offset, seed)
-        for i, (piece, offset) in enumerate(zip(pieces, layout.offsets[:-1].tolist(), strict=True))
+        (cut, i): (split, pieces[i].key, shared.key, int(layout.offsets[i]), seed) for i in filled
     }
     chunks = {
         (chunk, i, j): (operator.getitem, (cut, i), j)
-        for i in range(len(pieces))
+        for i in filled
         for j in range(layout.n_parts)
     }
     graph = HighLevelGraph.from_collections(cut, cuts, [*pieces, shared])
@@ -92,7 +96,7 @@ def collect_parts(
     needs = {**graph.dependencies, chunk: {cut}}
     for j, owner in enumerate(owners):
         layers[f"{part}-{j}"] = MaterializedLayer(
-            {(part, j): (join, [(chunk, i, j) for i in range(len(pieces))])},
+            {(part, j): (join, [(chunk, i, j) for i in filled])},
             annotations={"workers": [owner], "allow_other_workers": True},
         )
         needs[f"{part}-{j}"] = {chunk}
