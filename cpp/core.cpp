@@ -711,6 +711,8 @@ void bind_functions(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    // A worker process that ends while a task runs leaves objects behind; that is no leak.
+    nb::set_leak_warnings(false);
     load_lapack<float>('s');
     load_lapack<double>('d');
     hss::check_interrupt = [] {

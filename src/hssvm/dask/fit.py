@@ -22,9 +22,6 @@ from hssvm.hss.tree import depth_for
 
 logger = logging.getLogger(__name__)
 
-COPIES = 2
-"""Workers that hold a part of a model: one of them may be lost."""
-
 
 def fit(
     client: Client,
@@ -104,9 +101,7 @@ def fit(
     training = Training(columns, tol, max_iter, beta, layout.n_rows, seed)
     runs = Runs(client, built, top, layout.cuts.slots, training, asked)
     models, trained, intercept = runs.train()
-    if len(models) > 1:
-        client.replicate(models, n=COPIES)
     stages = {name: trained.seconds[name] for name in ("factor", "solve", "finish")}
     trained.seconds = {**report.seconds, **stages}
     trained.ranks = [*ranks, *trained.ranks]
-    return DistributedModel(client, layout, models, intercept), trained
+    return DistributedModel(client, layout, models, intercept, runs.spare_models()), trained

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from hssvm.dask.pieces import Piece, as_pieces
 from hssvm.dask.plan import Layout
+from hssvm.dask.shelf import SpareModels, take_model
 from hssvm.dask.train import PartModel, Unfinished
+from hssvm.dask.waiting import value_of, wait_for
 from hssvm.hss.parts import join_trees
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
 from hssvm.predict import LeafwisePredictor
@@ -54,6 +56,8 @@ class DistributedModel:
     models : list of Future
         Of `PartModel`.
     intercept : (k,)
+    spare : SpareModels
+        A second copy of each, on another worker.
     """
 
     def __init__(
@@ -62,11 +66,13 @@ class DistributedModel:
         layout: Layout,
         models: Sequence[Future],
         intercept: NDArray[np.float64],
+        spare: SpareModels,
     ) -> None:
         self.client = client
         self.layout = layout
         self.models = list(models)
         self.intercept = intercept
+        self.spare = spare
 
     def values(self, X: Any) -> Any:
         """Decision values of all columns at new rows, (m, k).
@@ -75,6 +81,7 @@ class DistributedModel:
         computed in parallel, each row on the worker that has its part of the model. A NumPy array
         for rows in the memory of the driver.
         """
+        self._replace_lost()
         pieces = as_pieces(self.client, X)
         sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(pieces)
         k, dtype = self.intercept.size, self.layout.dtype
@@ -85,7 +92,7 @@ class DistributedModel:
         values = da.concatenate(blocks, allow_unknown_chunksizes=True)
         if not isinstance(X, np.ndarray) and not scipy.sparse.issparse(X) and is_remote(X):
             return values
-        return self.client.compute(values).result()
+        return value_of(self.client, self.client.compute(values))
 
     def _values(self, piece: Delayed) -> Delayed:
         groups = delayed(group_rows, pure=False)(piece, self.layout)
@@ -95,8 +102,19 @@ class DistributedModel:
         ]
         return delayed(join_values, pure=False)(groups[-1], parts, self.intercept)
 
+    def _replace_lost(self) -> None:
+        """Take the copies of models whose worker was lost: it is quicker than to train again."""
+        holders = self.client.who_has(self.models)
+        for part, model in enumerate(self.models):
+            if not holders.get(model.key):
+                self.models[part] = self.client.submit(
+                    take_model, self.spare.shelves[part], part, pure=False
+                )
+
     def gather(self) -> Gathered:
         """Bring the model to the driver."""
+        self._replace_lost()
+        wait_for(self.client, self.models)
         models = [require_model(model) for model in self.client.gather(self.models)]
         parts = [model.predictor for model in models]
         cuts, dtype = self.layout.cuts, self.layout.dtype
@@ -158,9 +176,9 @@ def join_values(
     return values
 
 
-def require_model(model: PartModel | Unfinished) -> PartModel:
+def require_model(model: PartModel | Unfinished | None) -> PartModel:
     """Return `model` if it is one."""
-    if isinstance(model, Unfinished):
+    if not isinstance(model, PartModel):
         raise RuntimeError(
             "the workers that held a part of the model were lost; fit again, and keep a copy on "
             "the driver with to_local"

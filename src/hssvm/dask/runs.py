@@ -9,6 +9,7 @@ coefficients that were put by for all parts.
 from __future__ import annotations
 
 import logging
+import pickle
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -18,7 +19,7 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 
 from hssvm.dask.meeting import Meeting
-from hssvm.dask.shelf import Moment, Shelf
+from hssvm.dask.shelf import Moment, Shelf, SpareModels
 from hssvm.dask.train import Training, summary_of, train_part, why_unfinished
 from hssvm.dask.waiting import ClusterLost, live_workers, value_of, wait_for
 from hssvm.estimators.report import FitReport
@@ -28,9 +29,6 @@ logger = logging.getLogger(__name__)
 
 RETRIES = 5
 """Runs after the first one."""
-
-ACTOR_LOST = "Worker holding Actor was lost"
-"""What Dask says of tasks that know the actor."""
 
 Asked = Callable[[], Status | None]
 """Tells whether the user wants to stop, and why."""
@@ -67,8 +65,9 @@ class Runs:
         self.slots = slots
         self.training = training
         self.asked = asked
-        self.shelves: dict[str, Any] = {}
-        self.actors: list[Future] = []  # an actor lives as long as its future
+        self.meeting: Future | None = None
+        self.shelves: dict[str, tuple[Any, Future]] = {}
+        self.spare: list[Any] = []
 
     def train(self) -> tuple[list[Future], FitReport, NDArray[np.float64]]:
         """Return the futures of `PartModel` of all parts, the report, and the intercept."""
@@ -85,6 +84,10 @@ class Runs:
             "the logs of the workers: they may run out of memory"
         )
 
+    def spare_models(self) -> SpareModels:
+        """Second copies of the models."""
+        return SpareModels(self.spare, [future for _, future in self.shelves.values()])
+
     def _run(self, attempt: int) -> tuple[list[Future] | None, str]:
         client = self.client
         wait_for(client, [*self.built, self.top])
@@ -93,13 +96,14 @@ class Runs:
             return None, "a worker was lost before the parts met"
         start = self._last_put_by(owners)
         try:
-            meeting = self._actor(owners[0], Meeting, self.top, self.slots)
+            meeting, self.meeting = self._actor(owners[0], Meeting, self.top, self.slots)
             shelves = [self._shelf(owner) for owner in owners]
         except Exception as error:
             return None, f"a worker was lost before the parts met ({error})"
         tasks = []
+        self.spare = shelves[1:] + shelves[:1]
         for part, owner in enumerate(owners):
-            own, next_one = shelves[part], shelves[(part + 1) % len(owners)]
+            known = dict.fromkeys([pickle.dumps(shelves[part]), pickle.dumps(self.spare[part])])
             tasks.append(
                 client.submit(
                     train_part,
@@ -107,9 +111,9 @@ class Runs:
                     part,
                     attempt,
                     self.training,
-                    meeting,
-                    [own] if own is next_one else [own, next_one],
-                    None if start is None else (start[0][part], start[1]),
+                    pickle.dumps(meeting),
+                    list(known),
+                    None if start is None else (pickle.dumps(start[0][part]), start[1]),
                     workers=[owner],
                     allow_other_workers=True,
                     pure=False,
@@ -141,12 +145,9 @@ class Runs:
 
         try:
             wait_for(self.client, tasks, look)
-        except BaseException as error:
-            lost.update(needed - set(live_workers(self.client)))
-            if not (lost or ACTOR_LOST in str(error)):
-                self._break_up(meeting, tasks, "another part had an error")
-                raise
-            lost = lost or {"of the meeting"}
+        except BaseException:
+            self._break_up(meeting, tasks, "another part had an error")
+            raise
         if lost:
             reason = f"the worker {', '.join(sorted(lost))} was lost"
             self._break_up(meeting, tasks, reason)
@@ -166,24 +167,24 @@ class Runs:
         holders: list[str] = list(self.client.who_has([future]).get(future.key, []))
         return holders
 
-    def _actor(self, owner: str, cls: type, *args: Any) -> Any:
+    def _actor(self, owner: str, cls: type, *args: Any) -> tuple[Any, Future]:
+        """An actor, and its future: it lives as long as that."""
         future = self.client.submit(
             cls, *args, actor=True, workers=[owner], allow_other_workers=True, pure=False
         )
-        self.actors.append(future)
-        return value_of(self.client, future)
+        return value_of(self.client, future), future
 
     def _shelf(self, owner: str) -> Any:
         if owner not in self.shelves:
             self.shelves[owner] = self._actor(owner, Shelf)
-        return self.shelves[owner]
+        return self.shelves[owner][0]
 
     def _last_put_by(self, owners: Sequence[str]) -> tuple[list[Any], Moment] | None:
         """Shelves with coefficients of all parts at the same moment, and that; None: nowhere."""
         where: dict[tuple[int, Moment], Any] = {}
         live = set(live_workers(self.client))
         self.shelves = {owner: shelf for owner, shelf in self.shelves.items() if owner in live}
-        for shelf in self.shelves.values():
+        for shelf, _ in self.shelves.values():
             with suppress(Exception):
                 for part, moments in shelf.moments().result(timeout=30).items():
                     where.update({(part, moment): shelf for moment in moments})

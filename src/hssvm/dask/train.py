@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from hssvm.dask.build import Built
 from hssvm.dask.columns import Columns
 from hssvm.dask.errors import estimate_errors
 from hssvm.dask.meeting import MeetingBroken, Seat
-from hssvm.dask.shelf import Moment
+from hssvm.dask.shelf import TIMEOUT, Moment
 from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.report import FitReport
 from hssvm.kernels.base import Floats, Rows
@@ -93,32 +94,59 @@ def train_part(
     part: int,
     run: int,
     training: Training,
-    meeting: Any,
-    shelves: Sequence[Any],
-    start: tuple[Any, Moment] | None,
+    meeting: bytes,
+    shelves: Sequence[bytes],
+    start: tuple[bytes, Moment] | None,
 ) -> PartModel | Unfinished:
     """Solve, together with all other parts.
+
+    Actors come pickled: a task that Dask knows to depend on an actor is an error to it, result and
+    all, as soon as the worker of the actor is lost.
 
     Parameters
     ----------
     built : Built
     part, run : int
     training : Training
-    meeting : Actor
-        Of a `Meeting`.
-    shelves : sequence of Actor
-        Of `Shelf`: where to put coefficients by.
-    start : (Actor, Moment) or None
+    meeting : bytes
+        The actor of a `Meeting`.
+    shelves : sequence of bytes
+        Actors of `Shelf`: where to put coefficients by, first that of this worker.
+    start : (bytes, Moment) or None
         Shelf and moment of the coefficients to go on from.
     """
     secede()  # it mostly computes, but must not keep another part of this worker from starting
+    own_and_other = [pickle.loads(shelf) for shelf in shelves]
+    if (model := _found(own_and_other, part)) is not None:
+        return model
     with openmp_threads(get_worker().state.nthreads):
-        seat = Seat(meeting, part)
         try:
-            Z = None if start is None else start[0].take(part, start[1]).result(timeout=60)
-            return _train(built, run, training, seat, shelves, Z)
+            Z = None if start is None else _taken(pickle.loads(start[0]), part, start[1])
+            seat = Seat(pickle.loads(meeting), part)
+            model = _train(built, run, training, seat, own_and_other, Z)
         except MeetingBroken as error:
             return Unfinished(str(error))
+    for shelf in own_and_other[1:]:
+        with suppress(Exception):  # the model is there without its copy
+            shelf.put_model(part, model).result(timeout=TIMEOUT)
+    return model
+
+
+def _taken(shelf: Any, part: int, moment: Moment) -> Floats:
+    try:
+        Z: Floats = shelf.take(part, moment).result(timeout=TIMEOUT)
+    except Exception as error:
+        raise MeetingBroken(f"the worker of a shelf was lost ({error!r})") from error
+    return Z
+
+
+def _found(shelves: Sequence[Any], part: int) -> PartModel | None:
+    """Return the model of a part that was trained before, and lost with its worker."""
+    for shelf in shelves[1:]:
+        with suppress(Exception):
+            found: PartModel | None = shelf.take_model(part).result(timeout=TIMEOUT)
+            return found
+    return None
 
 
 def _train(
@@ -147,7 +175,7 @@ def _train(
         """Wait for what was put by; a shelf that is lost is no reason to stop."""
         for message in on_their_way:
             with suppress(Exception):
-                message.result(timeout=60)
+                message.result(timeout=TIMEOUT)
         on_their_way.clear()
 
     def keep(iteration: int, Z: Floats) -> None:
