@@ -27,6 +27,11 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
+@cache
+def _openmp() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="openmp")
+
+
 class SharedSetting:
     """A setting of the whole process, for as long as any Python thread is inside.
 
@@ -95,7 +100,5 @@ def with_serial_blas(function: Callable[P, T]) -> Callable[P, T]:
 
 def openmp_threads(n: int) -> AbstractContextManager[Any]:
     """Context in which loops over nodes that this Python thread starts run on n threads."""
-    limiter: AbstractContextManager[Any] = (
-        ThreadpoolController().select(user_api="openmp").limit(limits=n)
-    )
+    limiter: AbstractContextManager[Any] = _openmp().limit(limits=n)
     return limiter

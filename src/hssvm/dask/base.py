@@ -60,14 +60,15 @@ class DaskMachine(BaseEstimator):
         raise NotImplementedError
 
     def _client(self) -> Client:
-        if self.client is not None:
-            return self.client
         try:
-            return get_client()
+            client = get_client() if self.client is None else self.client
         except ValueError:
             raise ValueError(
                 "there is no Dask client; make one first, Client(address), or pass client="
             ) from None
+        if client.asynchronous:
+            raise ValueError("the Dask client is asynchronous; make one without asynchronous=True")
+        return client
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> None:
         if self.max_time is not None:

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm._threads import openmp_threads
 from hssvm.hss.parts import Top, TopFactor
 from hssvm.kernels.base import Floats
 from hssvm.problems.parts import Parts
@@ -33,6 +34,10 @@ FACTORS = 2
 
 class MeetingBroken(RuntimeError):
     """Not all parts will come: a worker was lost, or one of the parts had an error."""
+
+
+class TopFailed(RuntimeError):
+    """The top could not be factored or solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +85,13 @@ class Meeting:
     top : Top
     slots : (n_parts,) int64
         Slot of each part.
+    n_threads : int
+        To work on.
     """
 
-    def __init__(self, top: Top, slots: NDArray[np.int64]) -> None:
+    def __init__(self, top: Top, slots: NDArray[np.int64], n_threads: int = 1) -> None:
         self.top = top
+        self.n_threads = n_threads
         self.ends = [slice(top.ranks[slot], top.ranks[slot + 1]) for slot in slots]
         self.n_parts = len(slots)
         self.n_factors = 0
@@ -107,7 +115,7 @@ class Meeting:
                 requests = [this.requests[i] for i in range(self.n_parts)]
                 this.answers.set_result(await self._answer(requests))
             except Exception as error:
-                this.answers.set_exception(error)
+                this.answers.set_exception(TopFailed(str(error)))
         try:
             answers = await asyncio.wait_for(asyncio.shield(this.answers), PATIENCE)
         except TimeoutError:
@@ -121,27 +129,27 @@ class Meeting:
         number = requests[0].number
         if requests[0].kind in ("factor", "solve", "far_field"):
             # Off the event loop: the worker must go on answering.
-            work = getattr(self, f"_{requests[0].kind}")
-            results, number = await asyncio.to_thread(work, [a[0] for a in arrays], number)
+            own = [a[0] for a in arrays]
+            results, number = await asyncio.to_thread(self._work, requests[0].kind, own, number)
         else:
             reduce = REDUCTIONS[requests[0].kind]
             results = [[reduce(several) for several in zip(*arrays, strict=True)]] * self.n_parts
         return [Answer(result, riders, self.stop, number) for result in results]
 
-    def _factor(self, R: list[Floats], number: int) -> tuple[list[list[Floats]], int]:
+    def _work(self, kind: str, arrays: list[Floats], number: int) -> tuple[list[list[Floats]], int]:
+        with openmp_threads(self.n_threads):
+            if kind == "factor":
+                return self._factor(arrays)
+            joined = np.concatenate(arrays)
+            work = self.top.far_field if kind == "far_field" else self.factors[number].solve
+            delta = work(joined)
+        return [[delta[own]] for own in self.ends], number
+
+    def _factor(self, R: list[Floats]) -> tuple[list[list[Floats]], int]:
         self.n_factors += 1
         self.factors[self.n_factors] = self.top.factor(np.concatenate(R))
         self.factors.pop(self.n_factors - FACTORS, None)
         return [[]] * self.n_parts, self.n_factors
-
-    def _solve(self, c: list[Floats], number: int) -> tuple[list[list[Floats]], int]:
-        return self._split(self.factors[number].solve(np.concatenate(c))), number
-
-    def _far_field(self, c: list[Floats], number: int) -> tuple[list[list[Floats]], int]:
-        return self._split(self.top.far_field(np.concatenate(c))), number
-
-    def _split(self, delta: Floats) -> list[list[Floats]]:
-        return [[delta[own]] for own in self.ends]
 
     async def break_up(self, reason: str) -> None:
         """Send everybody home."""
@@ -218,7 +226,7 @@ class Seat(Parts):
     def _call(self, method: str, *args: Any) -> Any:
         try:
             return getattr(self.meeting, method)(*args).result(timeout=PATIENCE + 60)
-        except (MeetingBroken, ArithmeticError, ValueError):
+        except (MeetingBroken, TopFailed):
             raise
         except Exception as error:
             raise MeetingBroken(f"the worker of the meeting was lost ({error!r})") from error

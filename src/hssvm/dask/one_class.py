@@ -42,7 +42,7 @@ max_rank, rtol, surplus, random_state, verbose
     >>> import numpy as np
     >>> from distributed import Client
     >>> from hssvm.dask import OneClassSVM
-    >>> client = Client(processes=False, n_workers=2, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=2, dashboard_address=":0")
     >>> X = da.random.default_rng(0).standard_normal((8000, 2), chunks=(2000, 2))
     >>> model = OneClassSVM(nu=0.1, random_state=0).fit(X)
     >>> model.predict(np.array([[0.0, 0.0], [5.0, 5.0]]))

@@ -111,7 +111,7 @@ def svc_path(
     >>> import numpy as np
     >>> from distributed import Client
     >>> from hssvm.dask import svc_path
-    >>> client = Client(processes=False, n_workers=2, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=2, dashboard_address=":0")
     >>> X = da.random.default_rng(0).standard_normal((4000, 2), chunks=(1000, 2))
     >>> path = svc_path(X, (X**2).sum(axis=1) < 1, Cs=[0.1, 1.0, 10.0], random_state=0)
     >>> path.predict(np.array([[0.0, 0.0], [3.0, 0.0]]))

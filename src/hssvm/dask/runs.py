@@ -96,7 +96,9 @@ class Runs:
             return None, "a worker was lost before the parts met"
         start = self._last_put_by(owners)
         try:
-            meeting, self.meeting = self._actor(owners[0], Meeting, self.top, self.slots)
+            meeting, self.meeting = self._actor(
+                owners[0], Meeting, self.top, self.slots, client.nthreads()[owners[0]]
+            )
             shelves = [self._shelf(owner) for owner in owners]
         except Exception as error:
             return None, f"a worker was lost before the parts met ({error})"

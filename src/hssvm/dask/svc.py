@@ -48,14 +48,14 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
     >>> import numpy as np
     >>> from distributed import Client
     >>> from hssvm.dask import SVC
-    >>> client = Client(processes=False, n_workers=2, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=2, dashboard_address=":0")
     >>> X = da.random.default_rng(0).standard_normal((8000, 2), chunks=(2000, 2))
     >>> y = (X**2).sum(axis=1) < 1
     >>> model = SVC(C=10, random_state=0).fit(X, y)
     >>> model.predict(np.array([[0.1, 0.2], [2.0, 1.0]]))
     array([ True, False])
-    >>> model.predict(X)  # nothing is computed yet
-    dask.array<...>
+    >>> model.predict(X)  # doctest: +ELLIPSIS
+    dask.array<classify, shape=(8000,), ..., chunktype=numpy.ndarray>
     >>> local = model.to_local()
     >>> client.close()
     >>> local.predict(np.array([[0.1, 0.2], [2.0, 1.0]]))
