@@ -37,7 +37,8 @@ class Constants:
     n_iterations, n_factors, meetings : float
         Of a fit; meetings per iteration.
     meeting_fixed, meeting_part : float
-        Seconds of a meeting: a, and b per part.
+        Seconds of a meeting: a, that of a few parts; and b per part, which is what the process of
+        the meeting works for each of many. That it is one process for all of them is the limit.
     top_compress, top_factor, top_solve, top_bytes : float
         Of the top, per part.
     message : float
@@ -70,8 +71,7 @@ class Constants:
         """From the results of `benchmarks.scaling.cluster`."""
         fit = largest(runs, "fit")
         steps, alone = (largest(runs, kind) for kind in ("iterations", "alone"))
-        small, large = (runs[f"crowd {n}"] for n in many(runs))
-        top = runs[f"top {many(runs)[1]}"]
+        crowd, top = (runs[f"{kind} {most_parts(runs)}"] for kind in ("crowd", "top"))
         bare, sent = runs[f"meeting {fit['workers']}, 1 columns"], runs["messages 1"]
         shuffle = runs["shuffle"]
         rows, seconds = alone["rows"], fit["seconds"]
@@ -88,7 +88,7 @@ class Constants:
             n_factors=fit["factors"],
             meetings=meetings,
             meeting_fixed=(bare["solve"] + (meetings - 1) * bare["sum"]) / meetings,
-            meeting_part=(large["round"] - small["round"]) / (large["parts"] - small["parts"]),
+            meeting_part=crowd["processor"] / crowd["parts"],
             top_compress=top["compress"] / top["parts"],
             top_factor=top["factor"] / top["parts"],
             top_solve=top["solve 1"] / top["parts"],
@@ -105,10 +105,9 @@ def largest(runs, kind):
     return max((run for run in found if run["workers"] == fewest), key=lambda run: run["rows"])
 
 
-def many(runs):
-    """Smallest and largest number of parts of the simulation."""
-    parts = [run["parts"] for key, run in runs.items() if key.startswith("crowd ")]
-    return min(parts), max(parts)
+def most_parts(runs):
+    """Largest number of parts of the simulation."""
+    return max(run["parts"] for key, run in runs.items() if key.startswith("crowd "))
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,5 @@
+import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +10,8 @@ pytest.importorskip("distributed")
 
 from benchmarks import rendering
 from benchmarks.paper.results import Results
-from benchmarks.scaling import growth, meetings, tables, tops
-from benchmarks.scaling.cluster import PAGES
+from benchmarks.scaling import alone, fits, growth, meetings, tables, tops
+from benchmarks.scaling.cluster import PAGES, cluster
 from benchmarks.scaling.memory import Peak
 from benchmarks.scaling.model import (
     Cluster,
@@ -138,14 +140,27 @@ def test_an_echo_does_for_a_top():
 
 
 def test_a_peak_is_seen():
-    import os
-    import time
-
     with Peak([os.getpid()], every=0.005) as peak:
         held = np.ones(8_000_000)
         time.sleep(0.1)
         del held
     assert peak.growth(os.getpid()) > 30e6
+
+
+def test_runs_on_a_small_cluster():
+    with cluster(2) as client:
+        fit = fits.measure(client, 3000, only_iterations=True)
+        without = alone.measure(client, 2000)
+        bare = meetings.bare(client, sorted(client.nthreads()), n_rounds=3)
+        crowd = meetings.crowd(client, 5, n_rounds=2)
+        shuffle = fits.shuffle_tasks(client, n_pieces=3, n_parts=4)
+    assert fit["iterations"] == alone.N_ITER
+    assert fit["meetings"] > fit["iterations"]
+    assert fit["accuracy"] > 75
+    assert len(fit["waited"]) == without["workers"] == 2
+    assert min(without["iteration"], bare["solve"], bare["sum"], crowd["round"]) > 0
+    assert bare["solve bytes"] > 2 * 4 * tops.ROOT_RANK
+    assert shuffle["shuffle"] > 0
 
 
 def test_the_pages_have_every_table():
