@@ -16,7 +16,7 @@ thread each, and measures:
   meeting with real messages that a few processes send (`meetings`).
 
 All of it takes about ten minutes on two cores. --driver instead fits a gigabyte of rows (500,000
-of 500 features), which takes some minutes more, for the memory of the process that calls fit. The
+of 500 features), which takes a minute or two, for the memory of the process that calls fit. The
 results go to docs/scaling/results.json, tables into docs/dask.md and docs/internet_scale.md.
 --resume makes only the runs that are not there yet, --render only fills the tables in again.
 """

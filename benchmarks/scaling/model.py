@@ -2,13 +2,14 @@
 
 With n rows on w workers of t threads with parallel efficiency e, a worker has ``m = n / w`` rows
 and does ``t e`` times the work of one thread. Measured constants, by row on one thread: reading
-(both passes), compression, factor, iteration. The rest grows with w: a meeting takes ``a + b w``
-seconds, factor and solve of the top so much per part, on one thread, and the shuffle is a task for
-every piece and part::
+(both passes), compression, factor, iteration, finish. The rest grows with w: a meeting takes
+``a + b w`` seconds, factor and solve of the top so much per part, on one thread, and the shuffle is
+a task for every piece and part::
 
     read       m read / (t e) + pieces w task
     build      (m compress + factors m factor + w top_compress) / (t e) + factors w top_factor
     iteration  m iteration / (t e) + meetings (a + b w) + w top_solve
+    finish     m finish / (t e)
     memory     base + m peak, and w top_bytes more on the worker with the meeting
 
 Nothing here is fitted to large clusters: there were none.
@@ -30,7 +31,7 @@ class Constants:
     ----------
     row_bytes : float
         Features of a row.
-    read, compress, factor, iteration : float
+    read, compress, factor, iteration, finish : float
         Seconds per row.
     peak, base : float
         Bytes per row at the peak of a worker, and of a worker without rows.
@@ -52,6 +53,7 @@ class Constants:
     compress: float
     factor: float
     iteration: float
+    finish: float
     peak: float
     base: float
     n_iterations: float
@@ -82,7 +84,8 @@ class Constants:
             compress=(alone["tree"] + alone["compress"]) / rows,
             factor=alone["factor"] / rows,
             iteration=alone["iteration"] / rows,
-            peak=fit["peak"],
+            finish=seconds["finish"] / fit["rows"],
+            peak=largest_peak(runs),
             base=fit["before"],
             n_iterations=fit["iterations"],
             n_factors=fit["factors"],
@@ -103,6 +106,11 @@ def largest(runs, kind):
     found = [run for key, run in runs.items() if key.startswith(f"{kind} ")]
     fewest = min(run["workers"] for run in found)
     return max((run for run in found if run["workers"] == fewest), key=lambda run: run["rows"])
+
+
+def largest_peak(runs):
+    """Bytes per row of a worker at its peak, in the fit where it was largest."""
+    return max(run["peak"] for key, run in runs.items() if key.startswith("fit "))
 
 
 def most_parts(runs):
@@ -173,7 +181,7 @@ def predict(constants, n_rows, cluster, n_pieces=None):
         build=build,
         iteration=iteration,
         meeting=meeting,
-        total=read + build + c.n_iterations * iteration,
+        total=read + build + c.n_iterations * iteration + rows * c.finish / cluster.speed,
         memory=memory,
         memory_first=memory + w * c.top_bytes,
         traffic=w * c.message,

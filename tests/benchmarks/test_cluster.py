@@ -32,6 +32,7 @@ CONSTANTS = Constants(
     compress=20e-6,
     factor=10e-6,
     iteration=0.5e-6,
+    finish=2e-6,
     peak=4000.0,
     base=3e8,
     n_iterations=100,
@@ -63,7 +64,7 @@ def test_the_arithmetic_of_the_model():
     )
     assert cost.meeting == pytest.approx(3 * (2e-3 + 1e-4 * 100) + 100 * 3e-4)
     assert cost.iteration == pytest.approx(1e6 * 0.5e-6 / 5 + cost.meeting)
-    assert cost.total == pytest.approx(cost.read + cost.build + 100 * cost.iteration)
+    assert cost.total == pytest.approx(cost.read + cost.build + 100 * cost.iteration + 2 / 5)
     assert cost.memory == pytest.approx(3e8 + 1e6 * 4000)
     assert cost.memory_first == pytest.approx(cost.memory + 100 * 6e6)
     assert cost.traffic == pytest.approx(100 * 7e3)
