@@ -19,7 +19,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "paper", "choose"]
+exclude_patterns = ["_build", "paper", "choose", "scaling"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 highlight_language = "none"

@@ -19,16 +19,26 @@ from hssvm.hss import ClusterTree, compress, factor
 from hssvm.kernels import Gaussian
 
 
-def make(n, seed=0):
-    rng = np.random.default_rng(seed)
+def geometry(rng, n_features=18):
+    """Centres of the groups, and the mixture."""
     centers = 2 * rng.standard_normal((16, 6))
-    mixture = rng.standard_normal((6, 18)) / np.sqrt(6)
-    X = np.empty((n, 18), dtype=np.float32)
+    return centers, rng.standard_normal((6, n_features)) / np.sqrt(6)
+
+
+def draw(n, centers, mixture, rng):
+    """So many rows."""
+    n_features = mixture.shape[1]
+    X = np.empty((n, n_features), dtype=np.float32)
     for begin in range(0, n, 100_000):
         rows = min(100_000, n - begin)
         hidden = centers[rng.integers(0, 16, rows)] + rng.standard_normal((rows, 6))
-        X[begin : begin + rows] = hidden @ mixture + 0.1 * rng.standard_normal((rows, 18))
+        X[begin : begin + rows] = hidden @ mixture + 0.1 * rng.standard_normal((rows, n_features))
     return X
+
+
+def make(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return draw(n, *geometry(rng), rng)
 
 
 def run(n, rank, h):

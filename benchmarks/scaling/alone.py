@@ -1,0 +1,58 @@
+"""The same work without a cluster: one part's rows, the ordinary solver, nobody to meet."""
+
+import numpy as np
+from distributed import get_worker
+
+from benchmarks.scaling.pieces import gamma_of, make_piece
+from benchmarks.timing import timed
+from hssvm._threads import openmp_threads
+from hssvm.dask.columns import ClassColumns
+from hssvm.estimators.base import RANK
+from hssvm.hss import ClusterTree, compress
+from hssvm.kernels import Gaussian
+from hssvm.problems.parts import ALONE
+from hssvm.solvers import ADMM, initial_beta
+from hssvm.systems import HSSSystem
+
+N_ITER = 40
+"""Iterations of ADMM before it would make a second factor."""
+
+NEVER = 1e-12
+"""A gap that no fit in float32 reaches: all iterations are made."""
+
+
+def solve_alone(rows, number):
+    """Seconds of the stages, and of one iteration, in a task on one worker."""
+    X, y = make_piece(rows, number)
+    problem = ClassColumns(np.ones(2), np.ones(1)).problem(
+        y.astype(np.int64), np.ones(rows), X.dtype, ALONE
+    )
+    with openmp_threads(get_worker().state.nthreads):
+        tree, tree_seconds = timed(lambda: ClusterTree.build(X))
+        kernel = Gaussian(gamma_of(X.shape[1]))
+        matrix, compress_seconds = timed(lambda: compress(kernel, X, tree, max_rank=RANK))
+        beta = initial_beta(problem, 1.0)
+        system, factor_seconds = timed(lambda: HSSSystem(matrix, beta))
+        solution, seconds = timed(lambda: ADMM(NEVER, N_ITER).solve(problem, system))
+    return {
+        "tree": tree_seconds,
+        "compress": compress_seconds,
+        "factor": factor_seconds,
+        "iteration": seconds / int(solution.n_iter.max()),
+    }
+
+
+def measure(client, rows):
+    """On all workers at once, each for itself; the slowest counts."""
+    workers = sorted(client.nthreads())
+    tasks = [
+        client.submit(solve_alone, rows, number, workers=[worker], pure=False)
+        for number, worker in enumerate(workers)
+    ]
+    found = client.gather(tasks)
+    return {
+        "workers": len(workers),
+        "threads": client.nthreads()[workers[0]],
+        "rows": rows,
+        **{stage: max(one[stage] for one in found) for stage in found[0]},
+    }

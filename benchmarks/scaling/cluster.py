@@ -1,0 +1,149 @@
+"""What a cluster costs: time of an iteration, meetings, memory, messages, and a thousand workers.
+
+python -m benchmarks.scaling.cluster [--rows-per-worker 200000] [--workers 2 4]
+                                     [--resume] [--driver] [--render]
+
+Fits the rows of `growth`, made on the workers and labelled by a smooth function of them with noise
+(float32, Gaussian kernel with h = 3, C = 1), on clusters of processes on this machine with one
+thread each, and measures:
+
+- fits of two sizes on the first number of workers, and of one size on the others: seconds by stage,
+  memory per row, peak of every process;
+- the time of an iteration, the same without a cluster, and what bare meetings cost;
+- two threads against one;
+- bytes of the messages, and of a shuffle of many chunks;
+- a thousand workers: the top of the tree with real arithmetic and copied roots (`tops`), and the
+  meeting with real messages that a few processes send (`meetings`).
+
+All of it takes about ten minutes on two cores. --driver instead fits a gigabyte of rows (500,000
+of 500 features), which takes a minute or two, for the memory of the process that calls fit. The
+results go to docs/scaling/results.json, tables into docs/dask.md and docs/internet_scale.md.
+--resume makes only the runs that are not there yet, --render only fills the tables in again.
+"""
+
+import argparse
+import logging
+from contextlib import contextmanager
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+from distributed import Client, LocalCluster
+
+from benchmarks import rendering
+from benchmarks.paper.results import Results
+from benchmarks.scaling import alone, fits, meetings, tops
+from benchmarks.scaling.tables import TABLES
+from benchmarks.timing import timed
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [DOCS / "dask.md", DOCS / "internet_scale.md"]
+MANY_PARTS = [10, 100, 1000]
+DRIVER_ROWS, DRIVER_FEATURES = 250_000, 500
+
+
+@contextmanager
+def cluster(n_workers, threads=1):
+    """Client of a new cluster of processes."""
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=threads,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+            silence_logs=logging.ERROR,
+        ) as here,
+        Client(here) as client,
+    ):
+        client.wait_for_workers(n_workers)
+        yield client
+
+
+def on_cluster(n_workers, measure, *args, threads=1, **parameters):
+    with cluster(n_workers, threads) as client:
+        return measure(client, *args, **parameters)
+
+
+def bare(client, k):
+    return meetings.bare(client, sorted(client.nthreads()), k)
+
+
+def apart(measure, *args):
+    """Run in a process of its own, so that its memory is gone afterwards."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(measure, args)
+
+
+def measurements(workers, rows):
+    """All runs by key, as functions without arguments."""
+    first = workers[0]
+    runs = {
+        f"fit {first} x {rows // 2}": lambda: on_cluster(first, fits.measure, rows // 2),
+        **{f"fit {w} x {rows}": lambda w=w: on_cluster(w, fits.measure, rows) for w in workers},
+        **{
+            f"iterations {w} x {rows}": lambda w=w: on_cluster(
+                w, fits.measure, rows, only_iterations=True
+            )
+            for w in workers
+        },
+        f"alone {first} x {rows}": lambda: on_cluster(first, alone.measure, rows),
+        **{
+            f"threads {n}": lambda n=n: on_cluster(1, alone.measure, rows // 2, threads=n)
+            for n in (1, 2)
+        },
+        **{
+            f"meeting {w}, {k} columns": lambda w=w, k=k: on_cluster(w, bare, k)
+            for w in workers
+            for k in (1, 10)
+        },
+        **{f"messages {k}": lambda k=k: meetings.message_bytes(k) for k in (1, 10)},
+        "shuffle": lambda: on_cluster(first, fits.shuffle_tasks),
+    }
+    for n in MANY_PARTS:
+        runs[f"top {n}"] = lambda n=n: apart(tops.measure, n)
+        runs[f"crowd {n}"] = lambda n=n: on_cluster(3, meetings.crowd, n)
+    return runs
+
+
+def driver():
+    return on_cluster(
+        2, fits.measure, DRIVER_ROWS, n_features=DRIVER_FEATURES, only_iterations=True
+    )
+
+
+def run_all(results, runs):
+    for key, measure in runs.items():
+        found, wall = timed(measure)
+        results.add(key, {**found, "wall": wall})
+        print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows-per-worker", type=int, default=200_000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--output", type=Path, default=DOCS / "scaling")
+    parser.add_argument("--pages", type=Path, nargs="*", default=PAGES)
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--driver", action="store_true", help="only the large fit")
+    parser.add_argument("--render", action="store_true")
+    arguments = parser.parse_args()
+    file = arguments.output / "results.json"
+    keep = arguments.render or arguments.resume or (arguments.driver and file.exists())
+    results = Results.read(file) if keep else Results(file)
+    results.machine["distributed"] = version("distributed")
+    if not arguments.render:
+        runs = measurements(arguments.workers, arguments.rows_per_worker)
+        if arguments.driver:
+            runs = {"driver": driver}
+        elif arguments.resume:
+            runs = {key: run for key, run in runs.items() if key not in results.runs}
+        run_all(results, runs)
+    for page in arguments.pages:
+        rendering.fill(page, TABLES, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""What meetings cost: parts that do nothing else, and few processes that play many parts."""
+
+import time
+
+import numpy as np
+import psutil
+from distributed import wait
+from distributed.protocol import to_serialize
+from distributed.protocol.core import dumps
+
+from benchmarks.scaling.tops import ROOT_RANK, make_top
+from hssvm.dask.meeting import Answer, Meeting, Request, Seat
+
+WARM_UP = 20
+
+
+class Echo:
+    """A top without arithmetic, for the price of the messages alone."""
+
+    def __init__(self, n_parts, rank):
+        self.ranks = rank * np.arange(n_parts + 1)
+
+    def far_field(self, c):
+        """Return what came."""
+        return c
+
+
+def open_meeting(client, top, n_parts, worker):
+    future = client.submit(
+        Meeting, top, np.arange(n_parts), actor=True, workers=[worker], pure=False
+    )
+    return future.result(timeout=600)
+
+
+def attend(meeting, part, R, k, n_rounds, meeting_size):
+    """Be a part that only meets: seconds and bytes (of each part) of a solve and of a sum."""
+    seat = Seat(meeting, part)
+    number = seat.factor(R)
+    c, sums = np.ones((ROOT_RANK, k), np.float32), np.ones(3 * k)
+
+    def solve():
+        seat.sum_later(sums[:k])
+        seat.solve(number, c)
+
+    found = {}
+    for kind, meet in (("solve", solve), ("sum", lambda: seat.sum(sums))):
+        for _ in range(WARM_UP):
+            meet()
+        sent, start = loopback_bytes(), time.perf_counter()
+        for _ in range(n_rounds):
+            meet()
+        found[kind] = (time.perf_counter() - start) / n_rounds
+        found[f"{kind} bytes"] = (loopback_bytes() - sent) / n_rounds / meeting_size
+    return found
+
+
+def loopback_bytes():
+    return psutil.net_io_counters(pernic=True)["lo"].bytes_sent
+
+
+def bare(client, workers, k=1, n_rounds=300):
+    """One part on every worker, a real top, the meeting on the first; nothing to compute."""
+    top, R, _ = make_top(len(workers))
+    meeting = open_meeting(client, top, len(workers), workers[0])
+    tasks = [
+        client.submit(
+            attend, meeting, part, R[part], k, n_rounds, len(workers), workers=[worker], pure=False
+        )
+        for part, worker in enumerate(workers)
+    ]
+    found = client.gather(tasks)
+    return {
+        "parts": len(workers),
+        "columns": k,
+        **{kind: float(np.mean([one[kind] for one in found])) for kind in found[0]},
+    }
+
+
+def play(meeting, parts, k, n_rounds, first):
+    """Be many parts: send the messages of all of them, then wait for all answers."""
+    request = Request("far_field", [np.ones((ROOT_RANK, k), np.float32)], [np.ones(k)])
+    for number in range(first, first + n_rounds):
+        answers = [meeting.meet(part, number, request) for part in parts]
+        for answer in answers:
+            answer.result(timeout=600)
+
+
+def crowd(client, n_parts, k=1, n_rounds=10):
+    """Rounds of many parts, played by all workers but the first, which has the meeting.
+
+    Returns wall seconds of a round, and those of the processor in the process of the meeting.
+    """
+    host, *players = sorted(client.nthreads())
+    meeting = open_meeting(client, Echo(n_parts, ROOT_RANK), n_parts, host)
+    shares = np.array_split(np.arange(n_parts), len(players))
+
+    def rounds(first, n):
+        tasks = [
+            client.submit(play, meeting, share.tolist(), k, n, first, workers=[player], pure=False)
+            for player, share in zip(players, shares, strict=True)
+        ]
+        wait(tasks)
+        client.gather(tasks)
+
+    rounds(0, 2)  # opens the connections
+    before, start = client.run(processor_seconds, workers=[host])[host], time.perf_counter()
+    rounds(2, n_rounds)
+    wall = time.perf_counter() - start
+    busy = client.run(processor_seconds, workers=[host])[host] - before
+    return {
+        "parts": n_parts,
+        "columns": k,
+        "round": wall / n_rounds,
+        "processor": busy / n_rounds,
+    }
+
+
+def processor_seconds():
+    times = psutil.Process().cpu_times()
+    return times.user + times.system
+
+
+def message_bytes(k):
+    """Bytes of numbers and of frames in one message up and down, of a solve and of a sum."""
+    c, sums = np.ones((ROOT_RANK, k), np.float32), np.ones(k)
+    solve = Request("solve", [c], [sums], 1), Answer([c], [sums], None, 1)
+    total = Request("sum", [], [np.ones(3 * k)]), Answer([], [np.ones(3 * k)], None, 0)
+    return {
+        "columns": k,
+        "solve numbers": 2 * (c.nbytes + sums.nbytes),
+        "solve": framed(*solve),
+        "sum numbers": 2 * 3 * k * 8,
+        "sum": framed(*total),
+    }
+
+
+def framed(request, answer):
+    """Bytes that Dask sends for the call of an actor and its result."""
+    call = {
+        "op": "actor_execute",
+        "function": "meet",
+        "actor": f"Meeting-{'0' * 32}",
+        "args": [to_serialize(value) for value in (999, 9999, request)],
+        "kwargs": {},
+        "reply": True,
+    }
+    result = {"status": "OK", "result": to_serialize(answer)}
+    return sum(memoryview(frame).nbytes for message in (call, result) for frame in dumps(message))

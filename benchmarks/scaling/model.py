@@ -1,0 +1,200 @@
+"""The cost model: what a fit on many workers takes, from what was measured on few.
+
+With n rows on w workers of t threads with parallel efficiency e, a worker has ``m = n / w`` rows
+and does ``t e`` times the work of one thread. Measured constants, by row on one thread: reading
+(both passes), compression, factor, iteration, finish. The rest grows with w: a meeting takes
+``a + b w`` seconds, factor and solve of the top so much per part, on one thread, and the shuffle is
+a task for every piece and part::
+
+    read       m read / (t e) + pieces w task
+    build      (m compress + factors m factor + w top_compress) / (t e) + factors w top_factor
+    iteration  m iteration / (t e) + meetings (a + b w) + w top_solve
+    finish     m finish / (t e)
+    memory     base + m peak, and w top_bytes more on the worker with the meeting
+
+Nothing here is fitted to large clusters: there were none.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+PIECE_BYTES = 128e6
+"""Size of a piece in a prediction, such as a row group of a Parquet file."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What was measured; seconds on one thread, bytes in float32.
+
+    Attributes
+    ----------
+    row_bytes : float
+        Features of a row.
+    read, compress, factor, iteration, finish : float
+        Seconds per row.
+    peak, base : float
+        Bytes per row at the peak of a worker, and of a worker without rows.
+    n_iterations, n_factors, meetings : float
+        Of a fit; meetings per iteration.
+    meeting_fixed, meeting_part : float
+        Seconds of a meeting: a, that of a few parts; and b per part, which is what the process of
+        the meeting works for each of many. That it is one process for all of them is the limit.
+    top_compress, top_factor, top_solve, top_bytes : float
+        Of the top, per part.
+    message : float
+        Bytes of a worker and iteration, up and down.
+    task : float
+        Seconds of a task of the shuffle.
+    """
+
+    row_bytes: float
+    read: float
+    compress: float
+    factor: float
+    iteration: float
+    finish: float
+    peak: float
+    base: float
+    n_iterations: float
+    n_factors: float
+    meetings: float
+    meeting_fixed: float
+    meeting_part: float
+    top_compress: float
+    top_factor: float
+    top_solve: float
+    top_bytes: float
+    message: float
+    task: float
+
+    @classmethod
+    def of(cls, runs):
+        """From the results of `benchmarks.scaling.cluster`."""
+        fit = largest(runs, "fit")
+        steps, alone = (largest(runs, kind) for kind in ("iterations", "alone"))
+        crowd, top = (runs[f"{kind} {most_parts(runs)}"] for kind in ("crowd", "top"))
+        bare, sent = runs[f"meeting {fit['workers']}, 1 columns"], runs["messages 1"]
+        shuffle = runs["shuffle"]
+        rows, seconds = alone["rows"], fit["seconds"]
+        meetings = steps["meetings"] / steps["iterations"]
+        return cls(
+            row_bytes=4 * fit["features"],
+            read=(seconds["describe"] + seconds["shuffle"]) / fit["rows"],
+            compress=(alone["tree"] + alone["compress"]) / rows,
+            factor=alone["factor"] / rows,
+            iteration=alone["iteration"] / rows,
+            finish=seconds["finish"] / fit["rows"],
+            peak=largest_peak(runs),
+            base=fit["before"],
+            n_iterations=fit["iterations"],
+            n_factors=fit["factors"],
+            meetings=meetings,
+            meeting_fixed=(bare["solve"] + (meetings - 1) * bare["sum"]) / meetings,
+            meeting_part=crowd["processor"] / crowd["parts"],
+            top_compress=top["compress"] / top["parts"],
+            top_factor=top["factor"] / top["parts"],
+            top_solve=top["solve 1"] / top["parts"],
+            top_bytes=top["bytes"] / top["parts"],
+            message=sent["solve"] + (meetings - 1) * sent["sum"],
+            task=shuffle["shuffle"] / (shuffle["pieces"] * shuffle["parts"]),
+        )
+
+
+def largest(runs, kind):
+    """The run of a kind with the most rows, of those with the fewest workers."""
+    found = [run for key, run in runs.items() if key.startswith(f"{kind} ")]
+    fewest = min(run["workers"] for run in found)
+    return max((run for run in found if run["workers"] == fewest), key=lambda run: run["rows"])
+
+
+def largest_peak(runs):
+    """Bytes per row of a worker at its peak, in the fit where it was largest."""
+    return max(run["peak"] for key, run in runs.items() if key.startswith("fit "))
+
+
+def most_parts(runs):
+    """Largest number of parts of the simulation."""
+    return max(run["parts"] for key, run in runs.items() if key.startswith("crowd "))
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Workers of so many threads.
+
+    Attributes
+    ----------
+    workers, threads : int
+    efficiency : float
+        Share of its full speed that each of the threads keeps.
+    """
+
+    workers: int
+    threads: int = 16
+    efficiency: float = 0.5
+
+    @property
+    def speed(self):
+        """Of a worker, relative to one thread."""
+        return self.threads * self.efficiency
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a fit takes: seconds, and bytes.
+
+    Attributes
+    ----------
+    read, build, iteration, meeting, total : float
+        `meeting` is the share of an iteration that is not a worker's own: meetings and the top.
+    memory, memory_first : float
+        Of a worker, and of the one with the meeting.
+    traffic : float
+        Bytes per iteration at the meeting.
+    """
+
+    read: float
+    build: float
+    iteration: float
+    meeting: float
+    total: float
+    memory: float
+    memory_first: float
+    traffic: float
+
+
+def predict(constants, n_rows, cluster, n_pieces=None):
+    """Cost of a fit."""
+    c, w = constants, cluster.workers
+    rows = n_rows / w
+    if n_pieces is None:
+        n_pieces = int(np.ceil(n_rows * c.row_bytes / PIECE_BYTES))
+    read = rows * c.read / cluster.speed + n_pieces * w * c.task
+    compress = (rows * c.compress + w * c.top_compress) / cluster.speed
+    factor = rows * c.factor / cluster.speed + w * c.top_factor
+    meeting = c.meetings * (c.meeting_fixed + c.meeting_part * w) + w * c.top_solve
+    iteration = rows * c.iteration / cluster.speed + meeting
+    build = compress + c.n_factors * factor
+    memory = c.base + rows * c.peak
+    return Prediction(
+        read=read,
+        build=build,
+        iteration=iteration,
+        meeting=meeting,
+        total=read + build + c.n_iterations * iteration + rows * c.finish / cluster.speed,
+        memory=memory,
+        memory_first=memory + w * c.top_bytes,
+        traffic=w * c.message,
+    )
+
+
+def on_this_machine(constants, run, cores):
+    """Prediction for a measured fit: workers of one thread that share the cores."""
+    efficiency = min(1.0, cores / run["workers"])
+    here = Cluster(run["workers"], threads=1, efficiency=efficiency)
+    return predict(constants, run["workers"] * run["rows"], here, run["pieces"])
+
+
+def local_bytes(leaf_size=256, rank=72):
+    """Bytes per row of matrix and factor in float32, if all levels had the rank of the leaves."""
+    return 4 * (leaf_size / 2 + rank + 4 * rank**2 / leaf_size)

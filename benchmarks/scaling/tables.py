@@ -1,0 +1,265 @@
+"""Tables of docs/dask.md and docs/internet_scale.md, from the results of `cluster`."""
+
+from benchmarks.rendering import ABSENT, number, table
+from benchmarks.scaling.model import (
+    Cluster,
+    Constants,
+    largest,
+    largest_peak,
+    local_bytes,
+    on_this_machine,
+    predict,
+)
+
+PLANS = [(1e7, 10), (1e8, 10), (1e8, 100), (1e9, 100), (1e9, 1000)]
+MACHINE_BYTES = 64e9
+
+
+def of_kind(results, kind):
+    """Runs of a kind, in the order they were made."""
+    return [run for key, run in results.runs.items() if key.startswith(f"{kind} ")]
+
+
+def ms(seconds):
+    return f"{number(1e3 * seconds, 2)} ms"
+
+
+def seconds(value):
+    return f"{number(value, 2)} s" if value < 600 else f"{number(value / 60, 2)} min"
+
+
+def gigabytes(value):
+    return f"{number(value / 1e9, 2)} GB"
+
+
+def share(value):
+    return f"{number(100 * value, 2)} %"
+
+
+def setup(results):
+    machine = results.machine
+    return (
+        f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, NumPy "
+        f"{machine['numpy']}, distributed {machine['distributed']}. All {len(results.runs)} runs "
+        f"took {results.minutes:.0f} minutes."
+    )
+
+
+def overhead(results, steps):
+    """Seconds per iteration of bare meetings; of the solve, and of each sum."""
+    bare = results.runs[f"meeting {steps['workers']}, 1 columns"]
+    n_meetings = steps["meetings"] / steps["iterations"]
+    return n_meetings, bare["solve"] + (n_meetings - 1) * bare["sum"]
+
+
+def iteration(results):
+    """An iteration in all its parts, by number of workers."""
+    runs = of_kind(results, "iterations")
+    bare = [results.runs[f"meeting {run['workers']}, 1 columns"] for run in runs]
+    times = [run["seconds"]["solve"] / run["iterations"] for run in runs]
+    costs = [overhead(results, run) for run in runs]
+    waited = [min(run["waited"]) / run["iterations"] for run in runs]
+    alone = {run["workers"]: run["iteration"] for run in of_kind(results, "alone")}
+    without = [alone.get(run["workers"]) for run in runs]
+    lines = [
+        ["one iteration", *map(ms, times)],
+        ["the same rows without a cluster", *(ABSENT if s is None else ms(s) for s in without)],
+        ["meetings per iteration", *(number(n, 2) for n, _ in costs)],
+        ["a bare meeting: solve", *(ms(run["solve"]) for run in bare)],
+        ["a bare meeting: sum", *(ms(run["sum"]) for run in bare)],
+        ["bare meetings per iteration", *(ms(cost) for _, cost in costs)],
+        [
+            "share of the iteration",
+            *(share(cost / time) for (_, cost), time in zip(costs, times, strict=True)),
+        ],
+        ["waited at meetings, by the slowest part", *map(ms, waited)],
+    ]
+    return table(["", *(f"{r['workers']} workers x {r['rows']:,} rows" for r in runs)], lines)
+
+
+def fits(results):
+    lines = [
+        [
+            f"{run['workers']} x {run['rows']:,}",
+            *(number(run["seconds"][stage], 2) for stage in ("describe", "shuffle", "compress")),
+            *(number(run["seconds"][stage], 2) for stage in ("factor", "solve", "finish")),
+            number(run["fit"], 3),
+            str(run["iterations"]),
+            f"{run['accuracy']:.2f} %",
+        ]
+        for run in of_kind(results, "fit")
+    ]
+    head = ["workers x rows", "describe", "shuffle", "compress", "factor", "solve", "finish"]
+    return table([*head, "fit, seconds", "iterations", "accuracy"], lines)
+
+
+def memory(results):
+    """Bytes per row, beside the formula."""
+    lines = [
+        [
+            f"{run['workers']} x {run['rows']:,}",
+            *(number(run[what], 3) for what in ("matrix", "factor")),
+            number(run["matrix"] + run["factor"], 3),
+            number(local_bytes(), 3),
+            number(run["peak"], 3),
+        ]
+        for run in of_kind(results, "fit")
+    ]
+    head = ["workers x rows", "matrix", "factor", "both", "formula", "peak of a worker"]
+    return table([*head[:1], *(f"{name}, bytes per row" for name in head[1:])], lines)
+
+
+def one_machine(results):
+    """How many rows a machine of 64 GB holds."""
+    peak = largest_peak(results.runs)
+    n_rows = MACHINE_BYTES / peak
+    return (
+        f"A worker took up to {number(peak / 1e3, 2)} kB per row (18 features, float32, default "
+        f"settings), so a machine of 64 GB holds about {number(n_rows / 1e6, 2)} million "
+        "rows."
+    )
+
+
+def driver(results):
+    run = results.runs.get("driver")
+    if run is None:
+        return "Not measured yet."
+    data = 4 * run["features"] * run["rows"] * run["workers"]
+    return (
+        f"Fitting {run['workers'] * run['rows']:,} rows of {run['features']} features, "
+        f"{gigabytes(data)} in float32, made the process that calls `fit` grow by "
+        f"{number(run['driver'] / 1e6, 2)} MB at its peak, {share(run['driver'] / data)} of the "
+        "data; the scheduler is in that process too."
+    )
+
+
+def messages(results):
+    """Bytes of a worker and iteration, up and down."""
+    steps = largest(results.runs, "iterations")
+    n_sums = steps["meetings"] / steps["iterations"] - 1
+    lines = []
+    for k in (1, 10):
+        sent = results.runs[f"messages {k}"]
+        wire = results.runs[f"meeting {steps['workers']}, {k} columns"]
+        lines.append(
+            [
+                str(k),
+                *(number(sent[kind] / 1e3, 2) for kind in ("solve numbers", "solve")),
+                number(wire["solve bytes"] / 1e3, 2),
+                *(number(sent[kind] / 1e3, 2) for kind in ("sum numbers", "sum")),
+                number(wire["sum bytes"] / 1e3, 2),
+                number((sent["solve"] + n_sums * sent["sum"]) / 1e3, 2),
+            ]
+        )
+    head = [f"{kind}: {what}" for kind in ("solve", "sum") for what in ("numbers", "sent", "wire")]
+    return table(["columns", *head, "per iteration, kB"], lines)
+
+
+def tops(results):
+    """The top of the tree and the meeting of many parts."""
+    lines = []
+    for top in of_kind(results, "top"):
+        crowd = results.runs[f"crowd {top['parts']}"]
+        lines.append(
+            [
+                f"{top['parts']:,}",
+                seconds(top["compress"]),
+                seconds(top["factor"]),
+                *(ms(top[f"{what} {k}"]) for k in (1, 10) for what in ("solve", "far field")),
+                gigabytes(top["bytes"]),
+                ms(crowd["round"]),
+                ms(crowd["processor"]),
+            ]
+        )
+    head = ["parts", "compress", "factor", "solve, 1 column", "product, 1", "solve, 10"]
+    return table([*head, "product, 10", "memory", "a round", "processor"], lines)
+
+
+def threads(results):
+    one, two = (results.runs[f"threads {n}"] for n in (1, 2))
+    lines = [
+        [stage, seconds(one[stage]), seconds(two[stage]), share(one[stage] / two[stage] / 2)]
+        for stage in ("tree", "compress", "factor", "iteration")
+    ]
+    return table(["", "1 thread", "2 threads", "efficiency"], lines)
+
+
+def plan(results):
+    """The predictions."""
+    constants = Constants.of(results.runs)
+    lines = []
+    for n_rows, workers in PLANS:
+        cost = predict(constants, n_rows, Cluster(workers))
+        lines.append(
+            [
+                f"{int(n_rows):,}",
+                f"{workers:,}",
+                gigabytes(cost.memory),
+                gigabytes(cost.memory_first),
+                seconds(cost.read),
+                seconds(cost.build),
+                ms(cost.iteration),
+                share(cost.meeting / cost.iteration),
+                f"{number(cost.traffic / 1e6, 2)} MB",
+                seconds(cost.total),
+            ]
+        )
+    head = ["rows", "workers", "memory of a worker", "of the one with the meeting", "read twice"]
+    head += ["build", "an iteration", "of that, meetings and top", "traffic of an iteration"]
+    return table([*head, "in all"], lines, left=2)
+
+
+def constants(results):
+    """What goes into the model."""
+    c = Constants.of(results.runs)
+    lines = [
+        ["read, both passes", f"{number(1e6 * c.read, 2)} µs per row"],
+        ["tree and compression", f"{number(1e6 * c.compress, 2)} µs per row"],
+        ["factor", f"{number(1e6 * c.factor, 2)} µs per row, {c.n_factors} times"],
+        ["iteration", f"{number(1e6 * c.iteration, 2)} µs per row, {c.n_iterations} times"],
+        ["meeting", f"{ms(c.meeting_fixed)} and {number(1e6 * c.meeting_part, 2)} µs per part"],
+        ["meetings per iteration", number(c.meetings, 2)],
+        ["top: compression", f"{ms(c.top_compress)} per part"],
+        ["top: factor", f"{ms(c.top_factor)} per part"],
+        ["top: solve", f"{number(1e6 * c.top_solve, 2)} µs per part"],
+        ["top: memory", f"{number(c.top_bytes / 1e6, 2)} MB per part"],
+        ["messages", f"{number(c.message / 1e3, 2)} kB per worker and iteration"],
+        ["peak of a worker, at most", f"{number(c.peak / 1e3, 2)} kB per row"],
+        ["a task of the shuffle", ms(c.task)],
+    ]
+    return table(["one thread", ""], lines)
+
+
+def checked(results):
+    """The model beside the measured fits."""
+    c, cores = Constants.of(results.runs), results.machine["cores"]
+    lines = []
+    for run in of_kind(results, "fit"):
+        cost = on_this_machine(c, run, cores)
+        lines.append(
+            [
+                f"{run['workers']} x {run['rows']:,}",
+                seconds(cost.total),
+                seconds(run["fit"]),
+                gigabytes(cost.memory),
+                gigabytes(run["before"] + run["peak"] * run["rows"]),
+            ]
+        )
+    head = ["workers x rows", "fit, predicted", "measured", "memory, predicted", "measured"]
+    return table(head, lines)
+
+
+TABLES = {
+    "setup": setup,
+    "iteration": iteration,
+    "fits": fits,
+    "memory": memory,
+    "one machine": one_machine,
+    "driver": driver,
+    "messages": messages,
+    "tops": tops,
+    "threads": threads,
+    "constants": constants,
+    "plan": plan,
+    "checked": checked,
+}

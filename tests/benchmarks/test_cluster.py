@@ -1,0 +1,177 @@
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+from benchmarks import rendering
+from benchmarks.paper.results import Results
+from benchmarks.scaling import alone, fits, growth, meetings, tables, tops
+from benchmarks.scaling.cluster import PAGES, cluster
+from benchmarks.scaling.memory import Peak
+from benchmarks.scaling.model import (
+    Cluster,
+    Constants,
+    largest,
+    local_bytes,
+    on_this_machine,
+    predict,
+)
+from benchmarks.scaling.pieces import make_piece, make_pieces
+from hssvm.dask.meeting import Meeting
+
+FILE = Path(__file__).parents[2] / "docs" / "scaling" / "results.json"
+
+CONSTANTS = Constants(
+    row_bytes=80.0,
+    read=1e-6,
+    compress=20e-6,
+    factor=10e-6,
+    iteration=0.5e-6,
+    finish=2e-6,
+    peak=4000.0,
+    base=3e8,
+    n_iterations=100,
+    n_factors=2,
+    meetings=3.0,
+    meeting_fixed=2e-3,
+    meeting_part=1e-4,
+    top_compress=0.2,
+    top_factor=0.05,
+    top_solve=3e-4,
+    top_bytes=6e6,
+    message=7e3,
+    task=1e-3,
+)
+
+
+@pytest.fixture
+def results():
+    if not FILE.exists():
+        pytest.skip("python -m benchmarks.scaling.cluster has not been run")
+    return Results.read(FILE)
+
+
+def test_the_arithmetic_of_the_model():
+    cost = predict(CONSTANTS, 1e8, Cluster(100, threads=10, efficiency=0.5), n_pieces=50)
+    assert cost.read == pytest.approx(1e6 * 1e-6 / 5 + 50 * 100 * 1e-3)
+    assert cost.build == pytest.approx(
+        (1e6 * 20e-6 + 100 * 0.2) / 5 + 2 * (1e6 * 10e-6 / 5 + 100 * 0.05)
+    )
+    assert cost.meeting == pytest.approx(3 * (2e-3 + 1e-4 * 100) + 100 * 3e-4)
+    assert cost.iteration == pytest.approx(1e6 * 0.5e-6 / 5 + cost.meeting)
+    assert cost.total == pytest.approx(cost.read + cost.build + 100 * cost.iteration + 2 / 5)
+    assert cost.memory == pytest.approx(3e8 + 1e6 * 4000)
+    assert cost.memory_first == pytest.approx(cost.memory + 100 * 6e6)
+    assert cost.traffic == pytest.approx(100 * 7e3)
+
+
+def test_pieces_of_a_prediction_have_a_size():
+    few, many = (predict(replace(CONSTANTS, row_bytes=b), 1e8, Cluster(10)) for b in (80.0, 8000.0))
+    assert few.read < many.read
+
+
+def test_memory_per_row():
+    assert local_bytes(256, 64) == 4 * (128 + 64 + 64)
+
+
+def test_the_model_predicts_what_was_measured(results):
+    """Within a factor of two, on machines whose cores the workers share."""
+    constants = Constants.of(results.runs)
+    runs = [run for key, run in results.runs.items() if key.startswith("fit ")]
+    assert len(runs) >= 2
+    for run in runs:
+        cost = on_this_machine(constants, run, results.machine["cores"])
+        assert 0.5 < cost.total / run["fit"] < 2
+        assert 0.5 < cost.memory / (run["before"] + run["peak"] * run["rows"]) < 2
+
+
+def test_the_run_that_gives_the_constants():
+    runs = {
+        "fit 2 x 10": {"workers": 2, "rows": 10},
+        "fit 2 x 20": {"workers": 2, "rows": 20},
+        "fit 4 x 30": {"workers": 4, "rows": 30},
+    }
+    assert largest(runs, "fit") is runs["fit 2 x 20"]
+
+
+def test_rows_are_of_the_same_kind_in_every_piece():
+    (X, y), (X_other, _) = (make_piece(3000, number) for number in (0, 1))
+    assert X.dtype == np.float32
+    assert 0.3 < y.mean() < 0.7
+    assert not np.array_equal(X, X_other)
+    np.testing.assert_allclose(np.cov(X.T), np.cov(X_other.T), atol=1.0)
+    n_rows = [len(piece.compute()[1]) for piece in make_pieces(60_000)]
+    assert sum(n_rows) == 60_000
+
+
+def test_rows_of_growth_are_what_they_were():
+    X = growth.make(4)
+    assert X.shape == (4, 18)
+    assert X.dtype == np.float32
+
+
+def test_a_simulated_top_is_that_of_a_positive_definite_matrix():
+    """``(M + K~)^-1`` through the top is symmetric and positive, as an inverse is."""
+    top, R, _ = tops.make_top(3)
+    solve = top.factor(np.concatenate(R)).solve
+    c = np.random.default_rng(0).standard_normal((int(top.ranks[-1]), 2)).astype(top.dtype)
+    far = top.far_field(c)
+    assert np.diff(top.ranks).tolist() == [tops.ROOT_RANK] * 3 + [0]
+    assert far[:, 0] @ c[:, 1] == pytest.approx(far[:, 1] @ c[:, 0], rel=1e-3)
+    assert np.isfinite(solve(c)).all()
+
+
+def test_messages_are_hardly_larger_than_their_numbers():
+    one, ten = meetings.message_bytes(1), meetings.message_bytes(10)
+    assert one["solve numbers"] == 2 * (4 * tops.ROOT_RANK + 8)
+    for sent in (one, ten):
+        assert sent["solve numbers"] < sent["solve"] < sent["solve numbers"] + 3000
+        assert sent["sum numbers"] < sent["sum"] < sent["sum numbers"] + 3000
+
+
+def test_an_echo_does_for_a_top():
+    meeting = Meeting(meetings.Echo(3, 5), np.arange(3))
+    answers, _ = meeting._far_field([np.full((5, 1), float(part)) for part in range(3)], 0)
+    assert [answer[0][0, 0] for answer in answers] == [0.0, 1.0, 2.0]
+
+
+def test_a_peak_is_seen():
+    with Peak([os.getpid()], every=0.005) as peak:
+        held = np.ones(8_000_000)
+        time.sleep(0.1)
+        del held
+    assert peak.growth(os.getpid()) > 30e6
+
+
+def test_runs_on_a_small_cluster():
+    with cluster(2) as client:
+        fit = fits.measure(client, 3000, only_iterations=True)
+        without = alone.measure(client, 2000)
+        bare = meetings.bare(client, sorted(client.nthreads()), n_rounds=3)
+        crowd = meetings.crowd(client, 5, n_rounds=2)
+        shuffle = fits.shuffle_tasks(client, n_pieces=3, n_parts=4)
+    assert fit["iterations"] == alone.N_ITER
+    assert fit["meetings"] > fit["iterations"]
+    assert fit["accuracy"] > 75
+    assert len(fit["waited"]) == without["workers"] == 2
+    assert min(without["iteration"], bare["solve"], bare["sum"], crowd["round"]) > 0
+    assert bare["solve bytes"] > 2 * 4 * tops.ROOT_RANK
+    assert shuffle["shuffle"] > 0
+
+
+def test_the_pages_have_every_table():
+    text = "".join(page.read_text() for page in PAGES)
+    assert all(f"<!-- begin {name} -->\n" in text for name in tables.TABLES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_page_is_what_the_results_give(page, tmp_path, results):
+    copy = tmp_path / "page.md"
+    copy.write_text(page.read_text().replace("| 2 x ", "| other "))
+    rendering.fill(copy, tables.TABLES, results)
+    assert copy.read_text() == page.read_text()
