@@ -105,15 +105,13 @@ class ADMM:
         -------
         Solution
         """
-        penalised = Penalised.of(require_fit(problem, system), problem.parts)
+        first = Penalised.of(require_fit(problem, system), problem.parts)
         iterate = Iterate.begin(problem, system, start)
         solution = Solution.empty(iterate.Z)
-        run = _Run(
-            self, typical_scale(problem), penalised.beta, Stopping(self.tol, problem.k), solution
-        )
-        left = run.iterate(iterate, penalised, 0, self.max_iter if problem.k == 1 else TOGETHER)
+        run = _Run(self, typical_scale(problem), first, Stopping(self.tol, problem.k), solution)
+        left = run.iterate(iterate, first, 0, self.max_iter if problem.k == 1 else TOGETHER)
         for j in range(left.index.size if problem.k > 1 else 0):
-            run.alone(left.columns(np.array([j])), penalised)
+            run.alone(left.columns(np.array([j])))
         return solution
 
 
@@ -123,7 +121,7 @@ class _Run:
 
     solver: ADMM
     scale: float
-    first_beta: Floats
+    first: Penalised
     stopping: Stopping
     solution: Solution
     ended: bool = False
@@ -146,17 +144,17 @@ class _Run:
             if self.ended or not going.any():
                 break
             if next_factor <= iteration < end:
-                penalised = self.reweigh(iterate, penalised, stage)
+                del penalised  # its factor makes room for the next
+                penalised = self.reweigh(iterate, stage)
                 stage, next_factor = stage + 1, iteration + STAGE
         return iterate
 
-    def alone(self, iterate: Iterate, penalised: Penalised) -> None:
+    def alone(self, iterate: Iterate) -> None:
         """Finish a single column with weights of its own."""
         begin = int(self.solution.n_iter[iterate.index[0]])
         if begin < self.solver.max_iter and not self.ended:
             self.stopping.restart(iterate.index, begin)
-            own = self.reweigh(iterate, penalised, 0)
-            self.iterate(iterate, own, begin, self.solver.max_iter)
+            self.iterate(iterate, self.reweigh(iterate, 0), begin, self.solver.max_iter)
 
     def look(self, iteration: int, iterate: Iterate, penalised: Penalised) -> NDArray[np.bool_]:
         """Evaluate the gaps; return which columns go on."""
@@ -178,11 +176,11 @@ class _Run:
             self.ended = True
         return going
 
-    def reweigh(self, iterate: Iterate, penalised: Penalised, stage: int) -> Penalised:
+    def reweigh(self, iterate: Iterate, stage: int) -> Penalised:
         """Make a factor with weights for the columns of `iterate`."""
-        beta = self.first_beta * (self.scale / typical_scale(iterate.problem)) ** 0.5
+        beta = self.first.beta * (self.scale / typical_scale(iterate.problem)) ** 0.5
         self.solution.n_factors += 1
-        return penalised.with_beta(reweigh(iterate.problem, iterate.Z, beta, stage))
+        return self.first.with_beta(reweigh(iterate.problem, iterate.Z, beta, stage))
 
 
 @dataclass(frozen=True)
