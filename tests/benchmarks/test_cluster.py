@@ -136,7 +136,8 @@ def test_messages_are_hardly_larger_than_their_numbers():
 
 def test_an_echo_does_for_a_top():
     meeting = Meeting(meetings.Echo(3, 5), np.arange(3))
-    answers, _ = meeting._far_field([np.full((5, 1), float(part)) for part in range(3)], 0)
+    own = [np.full((5, 1), float(part)) for part in range(3)]
+    answers, _ = meeting._work("far_field", own, 0)
     assert [answer[0][0, 0] for answer in answers] == [0.0, 1.0, 2.0]
 
 

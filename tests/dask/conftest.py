@@ -1,18 +1,6 @@
-import logging
-
 import pytest
-from distributed import Client, LocalCluster
-
-
-def start_cluster(n_workers):
-    return LocalCluster(
-        n_workers=n_workers,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    )
+from clusters import start_cluster
+from distributed import Client
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from clusters import start_cluster
 from dask import delayed
-from distributed import Client, LocalCluster
+from distributed import Client
 from distributed.security import Security
 from numpy.testing import assert_allclose, assert_array_equal
 from parts_in_threads import join_levels
@@ -97,7 +98,7 @@ def test_one_worker_is_the_local_estimator(rng):
     X, y = rings(rng, 5000)
     new, _ = rings(rng, 500)
     w = rng.uniform(0.5, 2, 5000)
-    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None):
+    with start_cluster(1) as cluster, Client(cluster):
         model = hssvm.dask.SVC(C=2, gamma=0.3, random_state=3).fit(X, y, w)
         gathered = model.to_local()
         values = model.decision_function(new)
@@ -157,8 +158,10 @@ def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     for name, found in values.items():
         # other samples, other cuts: another compression of the same matrix
         assert np.mean(np.sign(found) == np.sign(values["numpy"])) > 0.9, name
-    assert_array_equal(model.predict(blocks[0]).compute(), model.predict(X))
-    assert_array_equal(model.predict(frames[list("abc")]).compute(), model.predict(X))
+    assert_array_equal(client.compute(model.predict(blocks[0])).result(), model.predict(X))
+    assert_array_equal(
+        client.compute(model.predict(frames[list("abc")])).result(), model.predict(X)
+    )
     lazy = model.decision_function(blocks[0])
     assert isinstance(lazy, da.Array)
     assert lazy.shape == (4000,)
@@ -202,7 +205,7 @@ def test_novelty(client, rng):
     model = hssvm.dask.OneClassSVM(nu=0.2, random_state=0, client=client).fit(X)
     assert np.mean(model.predict(X) == -1) == pytest.approx(0.2, abs=0.02)
     lazy = model.predict(da.from_array(X, chunks=(2000, 2)))
-    assert_array_equal(lazy.compute(), model.predict(X))
+    assert_array_equal(client.compute(lazy).result(), model.predict(X))
     local = model.to_local()
     assert_array_equal(local.predict(X), model.predict(X))
     assert_allclose(local.score_samples(X), model.score_samples(X), atol=1e-8)
@@ -220,7 +223,8 @@ def test_path(client, rng):
     gathered = path.to_local()
     assert_array_equal(gathered.predict(new), path.predict(new))
     assert_array_equal(
-        path.predict(da.from_array(new, chunks=(500, 3))).compute(), path.predict(new)
+        client.compute(path.predict(da.from_array(new, chunks=(500, 3)))).result(),
+        path.predict(new),
     )
     assert gathered.dual_coef.shape == (5000, 3)
     with pytest.raises(ValueError, match="two classes"):
@@ -277,10 +281,10 @@ def broken_kernel(X, Y):
 def test_tls(rng):
     X, y = rings(rng, 4000)
     security = Security.temporary()
-    with LocalCluster(
-        2, threads_per_worker=1, protocol="tls://", security=security, host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-    ) as cluster, Client(cluster, security=security) as client:  # fmt: skip
+    with (
+        start_cluster(2, protocol="tls://", security=security) as cluster,
+        Client(cluster, security=security) as client,
+    ):
         assert cluster.scheduler_address.startswith("tls://")
         model = hssvm.dask.SVC(C=3, random_state=0, client=client).fit(X, y)
         assert model._model.layout.n_parts == 2
