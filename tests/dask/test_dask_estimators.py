@@ -1,5 +1,8 @@
 """Estimators on real clusters of processes, against those on one machine."""
 
+import gc
+import time
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -8,12 +11,14 @@ import pytest
 import scipy.sparse
 from clusters import start_cluster
 from dask import delayed
+from dask.utils import key_split
 from distributed import Client
 from distributed.security import Security
 from numpy.testing import assert_allclose, assert_array_equal
 from parts_in_threads import join_levels
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import r2_score
 
 import hssvm
 import hssvm.dask
@@ -22,6 +27,7 @@ from hssvm.dask.description import describe, merge
 from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Plan, outside_of
 from hssvm.dask.shuffle import join, split
+from hssvm.dask.waiting import wait_for
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem
 from hssvm.hss.parts import compress_part, compress_top, join_trees
 from hssvm.hss.tree import depth_for
@@ -113,11 +119,8 @@ def test_one_worker_is_the_local_estimator(rng):
 @pytest.mark.parametrize("n_parts", [3, 4])
 def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     """Another tree, and another compression, but the same accuracy."""
-    if n_parts == 3:
-        workers = hssvm.dask.fit.live_workers
-        monkeypatch.setattr(hssvm.dask.fit, "live_workers", lambda client: workers(client)[:3])
-        plan = hssvm.dask.fit.plan
-        monkeypatch.setattr(hssvm.dask.fit, "plan", lambda c, p, **kw: plan(c, p, 3, **kw))
+    workers = hssvm.dask.fit.live_workers
+    monkeypatch.setattr(hssvm.dask.fit, "live_workers", lambda client: workers(client)[:n_parts])
     X, y = rings(rng, 8000)
     new, truth = rings(rng, 4000)
     model = hssvm.dask.SVC(C=3, random_state=0, client=client4).fit(X.astype(np.float32), y)
@@ -125,7 +128,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     local = hssvm.SVC(C=3, random_state=0, refine=False).fit(X.astype(np.float32), y)
     accuracy = np.mean(model.predict(new) == truth)
     assert accuracy > np.mean(local.predict(new) == truth) - 0.015
-    assert model.score(new, truth) == accuracy
+    assert model.score(new, truth) == pytest.approx(accuracy)
     report = model.fit_report_
     assert report.status == ["CONVERGED"]
     assert report.kernel_error < 3 * local.fit_report_.kernel_error + 1e-3
@@ -162,6 +165,13 @@ def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     assert_array_equal(
         client.compute(model.predict(frames[list("abc")])).result(), model.predict(X)
     )
+    frame_model = hssvm.dask.SVC(C=3, random_state=1, client=client).fit(frames, "label", "weight")
+    assert frame_model.feature_names_in_.tolist() == list("abc")
+    assert frame_model.to_local().feature_names_in_.tolist() == list("abc")
+    right = np.average(frame_model.predict(X) == y, weights=w)
+    assert frame_model.score(frames, "label", "weight") == pytest.approx(right)
+    with pytest.raises(ValueError, match="in this order"):
+        frame_model.predict(frames[list("cab")])
     lazy = model.decision_function(blocks[0])
     assert isinstance(lazy, da.Array)
     assert lazy.shape == (4000,)
@@ -191,10 +201,12 @@ def test_many_classes_weights_and_sparse_rows(client, rng, tmp_path):
 def test_regression(client, rng):
     X = rng.uniform(-3, 3, (6000, 2))
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.05 * rng.standard_normal(6000)
+    w = rng.uniform(0, 2, 6000)
     model = hssvm.dask.SVR(C=10, epsilon=0.05, random_state=0, client=client)
     model.fit(da.from_array(X, chunks=(1500, 2)), da.from_array(y, chunks=1500))
     local = hssvm.SVR(C=10, epsilon=0.05, random_state=0, refine=False).fit(X, y)
     assert model.score(X, y) > local.score(X, y) - 0.01
+    assert model.score(X, y, w) == pytest.approx(r2_score(y, model.predict(X), sample_weight=w))
     assert_allclose(model.to_local().predict(X), model.predict(X), atol=1e-8)
     with pytest.raises(ValueError, match="needs y"):
         clone(model).fit(X)
@@ -259,8 +271,14 @@ def test_errors_say_what_to_do(client, rng):
         clone(model).set_params(tol=-1).fit(X, y)
     with pytest.raises(ValueError, match="C must be"):
         clone(model).set_params(C=-1).fit(X, y)
-    with pytest.raises(ValueError, match="class_weight"):
+    with pytest.raises(ValueError, match="class_weight must"):
         clone(model).set_params(class_weight=3).fit(X, y)
+    with pytest.raises(ValueError, match="labels that y has not"):
+        clone(model).set_params(class_weight={7: 2.0}).fit(X, y)
+    with pytest.raises(ValueError, match="fractions"):
+        clone(model).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="missing"):
+        clone(model).fit(X, np.array([None, *y[1:]], object))
     bad = X.copy()
     bad[17, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
@@ -272,6 +290,29 @@ def test_errors_say_what_to_do(client, rng):
         model.__getstate__()
     with pytest.raises(RuntimeError, match="broken kernel"):
         hssvm.dask.SVC(kernel=broken_kernel, client=client).fit(X, y)
+
+
+def test_nothing_but_the_model_stays(client, rng):
+    gc.collect()
+    before = in_memory(client)
+    X, y = rings(rng, 4000)
+    model = hssvm.dask.SVC(C=3, random_state=0, client=client).fit(X, y)
+    wait_for(client, model._model.trained.models)
+    time.sleep(1)
+    assert set(map(key_split, in_memory(client) - before)) == {"take_model", "Shelf"}
+    del model
+    gc.collect()
+    time.sleep(1)
+    assert in_memory(client) <= before
+
+
+def in_memory(client):
+    """Keys of all results and actors that the workers hold."""
+    return set().union(*client.run(keys_of).values())
+
+
+def keys_of(dask_worker):
+    return {*dask_worker.state.data, *dask_worker.state.actors}
 
 
 def broken_kernel(X, Y):

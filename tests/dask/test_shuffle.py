@@ -147,9 +147,9 @@ def test_no_rows_and_no_weight(client):
     pieces = as_pieces(client, np.ones((10, 2)))
     with pytest.raises(ValueError, match="n_parts must be at least 1"):
         plan(client, pieces, 0)
-    layout, _ = plan(client, pieces)
-    assert layout.n_parts == 1  # so few are not worth two workers
-    layout, _ = plan(client, pieces, 2)
+    layout, _ = plan(client, pieces, 2, least_rows=6)
+    assert layout.n_parts == 1
+    layout, _ = plan(client, pieces, 2, least_rows=5)
     with pytest.raises(ValueError, match="2 parts need as many owners"):
         collect_parts(client, pieces, layout, ["tcp://127.0.0.1:1"], 0)
     with pytest.raises(ValueError, match="of 1 pieces, not 2; plan again"):

@@ -17,6 +17,7 @@ from hssvm.dask.build import Recipe
 from hssvm.dask.columns import Columns
 from hssvm.dask.fit import fit
 from hssvm.dask.model import DistributedModel
+from hssvm.dask.pieces import feature_names
 from hssvm.dask.plan import Layout
 from hssvm.estimators.base import RANK, SILENT, KernelMachine, resolve_gamma
 from hssvm.estimators.callbacks import logging_to_stderr
@@ -104,6 +105,11 @@ class DaskMachine(BaseEstimator):
                 asked=asked,
             )
         self._model: DistributedModel = model
+        names = feature_names(X, y, sample_weight)
+        if names is not None:
+            self.feature_names_in_: NDArray[Any] = np.array(names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.fit_report_ = report
         self.intercept_ = model.intercept
         self.n_iter_ = report.n_iter
@@ -134,6 +140,8 @@ class DaskMachine(BaseEstimator):
         local.kernel_, local._leafwise = gathered.predictor.kernel, gathered.predictor
         local.feature_shift_, local.feature_factor_ = layout.scaling.shift, layout.scaling.factor
         local.n_features_in_, local.fit_report_ = self.n_features_in_, self.fit_report_
+        if hasattr(self, "feature_names_in_"):
+            local.feature_names_in_ = self.feature_names_in_
         self._finish_local(local, gathered.support_y)
         return local
 
@@ -142,7 +150,16 @@ class DaskMachine(BaseEstimator):
 
     def _values(self, X: Any) -> Any:
         check_is_fitted(self)
+        self._check_names(X)
         return self._model.values(X)
+
+    def _check_names(self, X: Any, *other: Any) -> None:
+        names, fitted = feature_names(X, *other), getattr(self, "feature_names_in_", None)
+        if names is not None and fitted is not None and names != fitted.tolist():
+            raise ValueError(
+                f"the columns of X are {', '.join(names)}; the model was trained on "
+                f"{', '.join(fitted)}, in this order"
+            )
 
     def summary(self) -> str:
         """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""

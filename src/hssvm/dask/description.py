@@ -16,6 +16,9 @@ from hssvm.dask.sample import Sample
 from hssvm.estimators.scaling import SCALINGS, Scaling
 from hssvm.kernels.base import Floats, Rows
 
+MOST_CLASSES = 10_000
+"""More are no classes: a column for each of them would not fit into memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Classes:
@@ -45,6 +48,10 @@ class Classes:
     @classmethod
     def _sum(cls, y: NDArray[Any], counts: NDArray[np.int64], weights: Floats) -> Classes:
         labels, code = np.unique(y, return_inverse=True)
+        if labels.size > MOST_CLASSES:
+            raise ValueError(
+                f"y has more than {MOST_CLASSES:,} different labels; for values take SVR"
+            )
         total = np.zeros(labels.size, np.int64)
         np.add.at(total, code, counts)
         weight = np.bincount(code, weights, labels.size).astype(np.float64, copy=False)
@@ -144,6 +151,8 @@ def describe(
     sparse = bool(scipy.sparse.issparse(X))
     if classify and piece.y is None:
         raise ValueError("y is missing; pass the labels to train a classifier")
+    if classify and piece.y is not None and piece.y.dtype.kind == "f":
+        require_labels(piece.y)
     if not classify and piece.y is not None and piece.y.dtype.kind not in "biuf":
         raise ValueError(f"y must be of numbers, not {piece.y.dtype}; convert it, or leave it out")
     moments = Moments.of(X)
@@ -161,6 +170,12 @@ def describe(
         classes=Classes.of(piece.y, piece.weight) if classify and piece.y is not None else None,
         sample=Sample.draw(X, n_keep, np.random.default_rng(seed)),
     )
+
+
+def require_labels(y: Floats) -> None:
+    """Raise ValueError where numbers are none that count."""
+    if (y != np.round(y)).any():
+        raise ValueError("y has fractions, and labels have none; for values take SVR")
 
 
 def _range(X: Rows) -> tuple[Floats, Floats]:

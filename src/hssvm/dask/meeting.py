@@ -154,6 +154,7 @@ class Meeting:
     async def break_up(self, reason: str) -> None:
         """Send everybody home."""
         self.broken = reason
+        self.factors.clear()
         rounds, self.rounds = self.rounds, {}
         for this in rounds.values():
             if not this.answers.done():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,14 +12,14 @@ import numpy as np
 import scipy.sparse
 from dask import delayed
 from dask.delayed import Delayed
-from distributed import Client, Future
+from distributed import Client
 from numpy.typing import NDArray
 
 from hssvm.dask.pieces import Piece, as_pieces
 from hssvm.dask.plan import Layout
-from hssvm.dask.shelf import SpareModels, take_model
-from hssvm.dask.train import PartModel, Unfinished
-from hssvm.dask.waiting import value_of, wait_for
+from hssvm.dask.runs import TrainedModels
+from hssvm.dask.train import PartModel
+from hssvm.dask.waiting import value_of, values_of
 from hssvm.hss.parts import join_trees
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
 from hssvm.predict import LeafwisePredictor
@@ -53,26 +53,21 @@ class DistributedModel:
     ----------
     client : distributed.Client
     layout : Layout
-    models : list of Future
-        Of `PartModel`.
+    trained : TrainedModels
     intercept : (k,)
-    spare : SpareModels
-        A second copy of each, on another worker.
     """
 
     def __init__(
         self,
         client: Client,
         layout: Layout,
-        models: Sequence[Future],
+        trained: TrainedModels,
         intercept: NDArray[np.float64],
-        spare: SpareModels,
     ) -> None:
         self.client = client
         self.layout = layout
-        self.models = list(models)
+        self.trained = trained
         self.intercept = intercept
-        self.spare = spare
 
     def values(self, X: Any) -> Any:
         """Decision values of all columns at new rows, (m, k).
@@ -81,41 +76,48 @@ class DistributedModel:
         computed in parallel, each row on the worker that has its part of the model. A NumPy array
         for rows in the memory of the driver.
         """
-        self._replace_lost()
         pieces = as_pieces(self.client, X)
         sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(pieces)
         k, dtype = self.intercept.size, self.layout.dtype
         blocks = [
-            da.from_delayed(self._values(piece), (size, k), dtype)
-            for piece, size in zip(pieces, sizes, strict=True)
+            da.from_delayed(values, (size, k), dtype)
+            for values, size in zip(self._values(pieces), sizes, strict=True)
         ]
         values = da.concatenate(blocks, allow_unknown_chunksizes=True)
         if not isinstance(X, np.ndarray) and not scipy.sparse.issparse(X) and is_remote(X):
             return values
         return value_of(self.client, self.client.compute(values))
 
-    def _values(self, piece: Delayed) -> Delayed:
-        groups = delayed(group_rows, pure=False)(piece, self.layout)
-        parts = [
-            delayed(part_values, pure=False)(model, groups[part])
-            for part, model in enumerate(self.models)
-        ]
-        return delayed(join_values, pure=False)(groups[-1], parts, self.intercept)
+    def _values(self, pieces: Sequence[Delayed]) -> list[Delayed]:
+        """Values at the rows of every piece, (m, k)."""
+        layout = delayed(_itself, pure=False, traverse=False)(self.layout)
+        values = []
+        for piece in pieces:
+            groups = delayed(group_rows, pure=False)(piece, layout)
+            parts = [
+                delayed(part_values, pure=False)(model, groups[part])
+                for part, model in enumerate(self.trained.models)
+            ]
+            values.append(delayed(join_values, pure=False)(groups[-1], parts, self.intercept))
+        return values
 
-    def _replace_lost(self) -> None:
-        """Take the copies of models whose worker was lost: it is quicker than to train again."""
-        holders = self.client.who_has(self.models)
-        for part, model in enumerate(self.models):
-            if not holders.get(model.key):
-                self.models[part] = self.client.submit(
-                    take_model, self.spare.shelves[part], part, pure=False
-                )
+    def measure(
+        self, measure: Callable[[Floats, Piece], NDArray[np.float64]], *data: Any
+    ) -> NDArray[np.float64]:
+        """Sum of ``measure(values, piece)`` over the pieces of data with y."""
+        pieces = as_pieces(self.client, *data)
+        sums = [
+            delayed(measure, pure=False)(values, piece)
+            for values, piece in zip(self._values(pieces), pieces, strict=True)
+        ]
+        total: NDArray[np.float64] = np.sum(
+            values_of(self.client, self.client.compute(sums)), axis=0
+        )
+        return total
 
     def gather(self) -> Gathered:
         """Bring the model to the driver."""
-        self._replace_lost()
-        wait_for(self.client, self.models)
-        models = [require_model(model) for model in self.client.gather(self.models)]
+        models = [require_model(model) for model in values_of(self.client, self.trained.models)]
         parts = [model.predictor for model in models]
         cuts, dtype = self.layout.cuts, self.layout.dtype
         tree = join_trees(
@@ -150,6 +152,10 @@ def is_remote(X: Any) -> bool:
     return isinstance(X, (str, list, tuple)) or hasattr(X, "dask") or hasattr(X, "__fspath__")
 
 
+def _itself(layout: Layout) -> Layout:
+    return layout
+
+
 def group_rows(piece: Piece, layout: Layout) -> list[Any]:
     """Rows of a piece by part, and at the end where they came from."""
     if piece.X.shape[1] != layout.n_features:
@@ -161,7 +167,7 @@ def group_rows(piece: Piece, layout: Layout) -> list[Any]:
     return [*(X[order[a:b]] for a, b in pairwise(ends)), order]
 
 
-def part_values(model: PartModel | Unfinished, X: Rows) -> Floats:
+def part_values(model: PartModel | None, X: Rows) -> Floats:
     """Values of a part's model at rows that lie in it."""
     return require_model(model).predictor(X)
 
@@ -176,9 +182,9 @@ def join_values(
     return values
 
 
-def require_model(model: PartModel | Unfinished | None) -> PartModel:
+def require_model(model: PartModel | None) -> PartModel:
     """Return `model` if it is one."""
-    if not isinstance(model, PartModel):
+    if model is None:
         raise RuntimeError(
             "the workers that held a part of the model were lost; fit again, and keep a copy on "
             "the driver with to_local"

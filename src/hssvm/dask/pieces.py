@@ -53,8 +53,9 @@ class Piece:
         if y is not None:
             y = np.asarray(y)
             _require_column(y, "y", X.shape[0])
-            if y.dtype.kind == "f" and not np.isfinite(y).all():
-                raise ValueError("y has NaN or infinite entries; drop their rows")
+            missing = not np.isfinite(y).all() if y.dtype.kind == "f" else pd.isna(y).any()
+            if missing:
+                raise ValueError("y has missing, NaN or infinite entries; drop their rows")
         if weight is not None:
             weight = np.asarray(weight, np.float64)
             _require_column(weight, "sample_weight", X.shape[0])
@@ -122,6 +123,24 @@ def as_pieces(client: Client, X: Any, y: Any = None, sample_weight: Any = None) 
         f"X is a {type(X).__name__}; pass a dask array or DataFrame, paths of Parquet files, a "
         "list of delayed objects or futures, or a NumPy array, CSR matrix or pandas DataFrame"
     )
+
+
+def feature_names(X: Any, *other: Any) -> list[str] | None:
+    """Names of the features, where the rows have names.
+
+    Parameters
+    ----------
+    X : rows, as in `as_pieces`
+    *other
+        y and sample_weight: names of columns that are no features.
+    """
+    if _is_path(X) or (_is_list(X) and all(map(_is_path, X))):
+        X = dd.read_parquet([os.fspath(path) for path in X] if _is_list(X) else os.fspath(X))
+    if not isinstance(X, dd.DataFrame | pd.DataFrame):
+        return None
+    left_out = {name for name in other if isinstance(name, str)}
+    names = [name for name in X.columns if name not in left_out]
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 def _is_list(X: Any) -> bool:

@@ -123,11 +123,12 @@ class Plan:
 def plan(
     client: Client,
     pieces: Sequence[Delayed],
-    n_parts: int | None = None,
+    n_parts: int,
     *,
     seed: int = 0,
     scaling: str | None = None,
     classify: bool = False,
+    least_rows: int = 1,
 ) -> tuple[Layout, Future]:
     """Read all pieces once.
 
@@ -136,20 +137,19 @@ def plan(
     client : distributed.Client
     pieces : list of Delayed
         Those of `as_pieces`.
-    n_parts : int, optional
-        By default one for every worker, but none for fewer than a thousand rows.
+    n_parts : int
+        There are fewer, if they would have fewer rows than `least_rows`.
     seed : int
     scaling : {None, 'standard', 'minmax'}
     classify : bool
         Whether y are labels.
+    least_rows : int
 
     Returns
     -------
     layout : Layout
     planned : Future of a Plan
     """
-    least_rows = LEAST_ROWS if n_parts is None else 1
-    n_parts = len(client.nthreads()) if n_parts is None else n_parts
     if n_parts < 1:
         raise ValueError(f"n_parts must be at least 1, got {n_parts}; start some workers")
     n_sample = SAMPLE_PER_PART * n_parts

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import logging
 import pickle
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
+from hssvm.dask.actors import reach
 from hssvm.dask.meeting import Meeting
-from hssvm.dask.shelf import Moment, Shelf, SpareModels
-from hssvm.dask.train import Training, summary_of, train_part, why_unfinished
-from hssvm.dask.waiting import ClusterLost, live_workers, value_of, wait_for
-from hssvm.estimators.report import FitReport
+from hssvm.dask.shelf import Moment, Shelf, take_model
+from hssvm.dask.train import Trained, Training, Unfinished, train_part
+from hssvm.dask.waiting import ClusterLost, live_workers, value_of, values_of, wait_for
 from hssvm.solvers import Status
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,22 @@ RETRIES = 5
 
 Asked = Callable[[], Status | None]
 """Tells whether the user wants to stop, and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModels:
+    """Where the models are.
+
+    Attributes
+    ----------
+    models : list of Future
+        Of `PartModel`. They are made from the shelves, and so made again should one be lost.
+    shelves : list of Future
+        Of the actors, which live as long as these.
+    """
+
+    models: list[Future]
+    shelves: list[Future]
 
 
 class Runs:
@@ -65,74 +82,92 @@ class Runs:
         self.slots = slots
         self.training = training
         self.asked = asked
-        self.meeting: Future | None = None
+        self.meetings: list[Future] = []  # broken ones too: they tell late parts so
         self.shelves: dict[str, tuple[Any, Future]] = {}
-        self.spare: list[Any] = []
 
-    def train(self) -> tuple[list[Future], FitReport, NDArray[np.float64]]:
-        """Return the futures of `PartModel` of all parts, the report, and the intercept."""
+    def train(self) -> tuple[list[Trained], TrainedModels]:
+        """Return what the parts tell, and where their models are."""
         reason = ""
-        for attempt in range(RETRIES + 1):
-            if attempt:
+        for run in range(RETRIES + 1):
+            if run:
                 logger.warning("%s; training goes on from what was put by", reason)
-            models, reason = self._run(attempt)
-            if models is not None:
-                first = self.client.submit(summary_of, models[0], pure=False)
-                return models, *value_of(self.client, first)
+                time.sleep(1.0)  # until the driver has heard of all that is lost
+            owners = self._owners()
+            shelves, reason = self._shelves(owners)
+            if shelves:
+                told, reason = self._run(run, owners, shelves)
+                if told:
+                    return told, self._finish(run, owners, shelves)
         raise ClusterLost(
             f"training was broken off {RETRIES + 1} times, the last time because {reason}; look at "
             "the logs of the workers: they may run out of memory"
         )
 
-    def spare_models(self) -> SpareModels:
-        """Second copies of the models."""
-        return SpareModels(self.spare, [future for _, future in self.shelves.values()])
+    def release(self) -> None:
+        """Let the workers forget the parts and the meetings."""
+        for future in [*self.built, self.top, *self.meetings]:
+            future.release()
 
-    def _run(self, attempt: int) -> tuple[list[Future] | None, str]:
-        client = self.client
-        wait_for(client, [*self.built, self.top])
-        owners = [holders[0] for holders in map(self._holders, self.built) if holders]
-        if len(owners) < len(self.built):
-            return None, "a worker was lost before the parts met"
-        start = self._last_put_by(owners)
+    def _owners(self) -> list[str]:
+        """Worker of every part, where they are all there."""
+        wait_for(self.client, [*self.built, self.top])
+        holders = self.client.who_has(self.built)
+        return [next(iter(holders.get(part.key, ())), "") for part in self.built]
+
+    def _shelves(self, owners: Sequence[str]) -> tuple[list[list[Any]], str]:
+        """Shelf of the worker of every part, and one on another worker where there is one."""
+        live = live_workers(self.client)
+        if not set(owners) <= set(live):
+            return [], "a worker was lost before the parts met"
+        self.shelves = {worker: shelf for worker, shelf in self.shelves.items() if worker in live}
+        shelves = []
         try:
-            meeting, self.meeting = self._actor(
-                owners[0], Meeting, self.top, self.slots, client.nthreads()[owners[0]]
-            )
-            shelves = [self._shelf(owner) for owner in owners]
+            for part, owner in enumerate(owners):
+                others = [*owners[part + 1 :], *owners[:part], *live]
+                other = next((worker for worker in others if worker != owner), owner)
+                shelves.append([self._shelf(w) for w in dict.fromkeys([owner, other])])
         except Exception as error:
-            return None, f"a worker was lost before the parts met ({error})"
-        tasks = []
-        self.spare = shelves[1:] + shelves[:1]
-        for part, owner in enumerate(owners):
-            known = dict.fromkeys([pickle.dumps(shelves[part]), pickle.dumps(self.spare[part])])
-            tasks.append(
-                client.submit(
-                    train_part,
-                    self.built[part],
-                    part,
-                    attempt,
-                    self.training,
-                    pickle.dumps(meeting),
-                    list(known),
-                    None if start is None else (pickle.dumps(start[0][part]), start[1]),
-                    workers=[owner],
-                    allow_other_workers=True,
-                    pure=False,
-                )
+            return [], f"a worker was lost before the parts met ({error})"
+        return shelves, ""
+
+    def _run(
+        self, run: int, owners: Sequence[str], shelves: Sequence[Sequence[Any]]
+    ) -> tuple[list[Trained], str]:
+        start = self._last_put_by(len(owners))
+        n_threads = self.client.nthreads().get(owners[0], 1)
+        try:
+            meeting, future = self._actor(owners[0], Meeting, self.top, self.slots, n_threads)
+        except Exception as error:
+            return [], f"a worker was lost before the parts met ({error})"
+        self.meetings.append(future)
+        tasks = [
+            self.client.submit(
+                train_part,
+                self.built[part],
+                part,
+                run,
+                self.training,
+                pickle.dumps(meeting),
+                [pickle.dumps(shelf) for shelf in shelves[part]],
+                None if start is None else (pickle.dumps(start[0][part]), start[1]),
+                workers=[owner],
+                allow_other_workers=True,
+                pure=False,
             )
-        return self._watch(tasks, meeting, set(owners))
+            for part, owner in enumerate(owners)
+        ]
+        return self._watch(tasks, meeting, owners)
 
     def _watch(
-        self, tasks: list[Future], meeting: Any, needed: set[str]
-    ) -> tuple[list[Future] | None, str]:
+        self, tasks: list[Future], meeting: Any, owners: Sequence[str]
+    ) -> tuple[list[Trained], str]:
         """Wait for the tasks; break up the run if one of them cannot come to its end."""
         lost: set[str] = set()
         asked, news = None, None
 
         def look() -> bool:
             nonlocal asked, news
-            lost.update(needed - set(live_workers(self.client)))
+            lost.update(set(owners) - set(live_workers(self.client)))
             if lost:
                 return False
             with suppress(Exception):
@@ -147,50 +182,64 @@ class Runs:
 
         try:
             wait_for(self.client, tasks, look)
+            if lost:
+                reason = f"the worker {', '.join(sorted(lost))} was lost"
+                self._break_up(None if owners[0] in lost else meeting, tasks, reason)
+                return [], reason
+            told = values_of(self.client, tasks)
         except BaseException:
             self._break_up(meeting, tasks, "another part had an error")
             raise
-        if lost:
-            reason = f"the worker {', '.join(sorted(lost))} was lost"
-            self._break_up(meeting, tasks, reason)
-            return None, reason
-        reasons = [self.client.submit(why_unfinished, task, pure=False) for task in tasks]
-        wait_for(self.client, reasons)
-        broken = [reason for reason in self.client.gather(reasons) if reason]
-        return (None, broken[0]) if broken else (tasks, "")
+        broken = [one.reason for one in told if isinstance(one, Unfinished)]
+        return ([], broken[0]) if broken else (told, "")
 
-    def _break_up(self, meeting: Any, tasks: list[Future], reason: str) -> None:
+    def _break_up(self, meeting: Any | None, tasks: list[Future], reason: str) -> None:
         with suppress(Exception):
-            meeting.break_up(reason).result(timeout=10)
+            if meeting is not None:
+                meeting.break_up(reason).result(timeout=10)
         with suppress(Exception):
             self.client.cancel(tasks, force=True)
 
-    def _holders(self, future: Future) -> list[str]:
-        holders: list[str] = list(self.client.who_has([future]).get(future.key, []))
-        return holders
+    def _finish(
+        self, run: int, owners: Sequence[str], shelves: Sequence[Sequence[Any]]
+    ) -> TrainedModels:
+        for shelf, _ in self.shelves.values():
+            with suppress(Exception):
+                shelf.finish(run).result(timeout=60)
+        models = [
+            self.client.submit(
+                take_model,
+                [pickle.dumps(shelf) for shelf in shelves[part]],
+                part,
+                run,
+                workers=[owner],
+                allow_other_workers=True,
+                pure=False,
+            )
+            for part, owner in enumerate(owners)
+        ]
+        return TrainedModels(models, [future for _, future in self.shelves.values()])
 
     def _actor(self, owner: str, cls: type, *args: Any) -> tuple[Any, Future]:
         """An actor, and its future: it lives as long as that."""
         future = self.client.submit(
             cls, *args, actor=True, workers=[owner], allow_other_workers=True, pure=False
         )
-        return value_of(self.client, future), future
+        return reach(pickle.dumps(value_of(self.client, future)), self.client), future
 
     def _shelf(self, owner: str) -> Any:
         if owner not in self.shelves:
             self.shelves[owner] = self._actor(owner, Shelf)
         return self.shelves[owner][0]
 
-    def _last_put_by(self, owners: Sequence[str]) -> tuple[list[Any], Moment] | None:
+    def _last_put_by(self, n_parts: int) -> tuple[list[Any], Moment] | None:
         """Shelves with coefficients of all parts at the same moment, and that; None: nowhere."""
         where: dict[tuple[int, Moment], Any] = {}
-        live = set(live_workers(self.client))
-        self.shelves = {owner: shelf for owner, shelf in self.shelves.items() if owner in live}
         for shelf, _ in self.shelves.values():
             with suppress(Exception):
                 for part, moments in shelf.moments().result(timeout=30).items():
                     where.update({(part, moment): shelf for moment in moments})
-        parts = range(len(owners))
+        parts = range(n_parts)
         common = {moment for _, moment in where if all((p, moment) in where for p in parts)}
         if not common:
             return None

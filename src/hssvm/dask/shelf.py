@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
-from distributed import Future
+from distributed import get_worker
 
+from hssvm.dask.actors import Pickled, reach
+from hssvm.dask.waiting import TRANSFER
 from hssvm.kernels.base import Floats
 
 Moment: TypeAlias = tuple[int, int]
@@ -15,8 +18,8 @@ Moment: TypeAlias = tuple[int, int]
 KEPT = 2
 """Moments that are kept: the parts do not put theirs by all at once."""
 
-TIMEOUT = 60
-"""Seconds to wait for a shelf."""
+TIMEOUT, PING = 60.0, 5.0
+"""Seconds to wait for a shelf, and for a sign of life."""
 
 
 class Shelf:
@@ -24,7 +27,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self.kept: dict[int, dict[Moment, Floats]] = {}
-        self.models: dict[int, Any] = {}
+        self.models: dict[tuple[int, int], Any] = {}
 
     def put(self, part: int, moment: Moment, Z: Floats) -> None:
         """Keep the coefficients of a part."""
@@ -41,32 +44,30 @@ class Shelf:
         """What is kept, by part."""
         return {part: sorted(own) for part, own in self.kept.items()}
 
-    def put_model(self, part: int, model: Any) -> None:
-        """Keep the model of a part; its coefficients are no longer needed."""
-        self.models[part] = model
-        self.kept.pop(part, None)
+    def put_model(self, part: int, run: int, model: Any) -> None:
+        """Keep the model of a part."""
+        self.models[part, run] = model
 
-    def take_model(self, part: int) -> Any:
-        """Return the model of a part, or None."""
-        return self.models.get(part)
+    def take_model(self, part: int, run: int) -> Any:
+        """Return the model of a part."""
+        return self.models[part, run]
+
+    def finish(self, run: int) -> None:
+        """Keep only the models of the last run."""
+        self.kept.clear()
+        self.models = {key: model for key, model in self.models.items() if key[1] == run}
 
 
-@dataclass(frozen=True, eq=False)
-class SpareModels:
-    """Where the second copies of the models are.
+def take_model(shelves: Sequence[Pickled], part: int, run: int) -> Any:
+    """Model of a part, from the first of the shelves that has it, or None; a task.
 
-    Attributes
-    ----------
-    shelves : list of Actor
-        By part.
-    futures : list of Future
-        Of the actors, which live as long as these.
+    On the worker of the shelf it is no copy.
     """
-
-    shelves: list[Any]
-    futures: list[Future]
-
-
-def take_model(shelf: Any, part: int) -> Any:
-    """Model of a part from the shelf of another worker; a task."""
-    return shelf.take_model(part).result(timeout=TIMEOUT)
+    for shelf in map(reach, shelves):
+        here: Shelf | None = get_worker().state.actors.get(shelf.key)
+        with suppress(Exception):
+            if here is not None:
+                return here.take_model(part, run)
+            shelf.moments().result(timeout=PING)
+            return shelf.take_model(part, run).result(timeout=TRANSFER)
+    return None

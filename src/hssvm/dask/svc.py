@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 import hssvm.estimators
 from hssvm.dask.base import DaskMachine
 from hssvm.dask.columns import ClassColumns
+from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Layout
 from hssvm.estimators.svc import classify
-from hssvm.kernels.base import require_positive
+from hssvm.kernels.base import Floats, require_positive
 
 
 class SVC(ClassifierMixin, DaskMachine):
@@ -151,6 +154,24 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         values = self._values(X)
         return values[:, 0] if self.classes_.size == 2 else values
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of the rows whose class is predicted right.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        self._check_names(X, y, sample_weight)
+        measure = partial(_correct, classes=self.classes_)
+        right, total = self._model.measure(measure, X, y, sample_weight)
+        return float(right / total)
+
     def predict(self, X: Any) -> Any:
         """Class of every row of `X`.
 
@@ -170,6 +191,13 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         return values.map_blocks(classify, self.classes_, dtype=self.classes_.dtype, drop_axis=axis)
 
 
+def _correct(values: Floats, piece: Piece, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Weight of the rows that are classified as they should be, and of all."""
+    weight = np.ones(values.shape[0]) if piece.weight is None else piece.weight
+    right = classify(values[:, 0] if classes.size == 2 else values, classes) == piece.y
+    return np.array([weight[right].sum(), weight.sum()])
+
+
 def class_weights(layout: Layout, class_weight: Any) -> NDArray[np.float64]:
     """Factors on C by class, (n_classes,).
 
@@ -184,6 +212,8 @@ def class_weights(layout: Layout, class_weight: Any) -> NDArray[np.float64]:
         weights = layout.n_rows / (classes.labels.size * classes.counts)
     elif class_weight is None or isinstance(class_weight, dict):
         given = class_weight or {}
+        if unknown := set(given) - set(classes.labels.tolist()):
+            raise ValueError(f"class_weight has labels that y has not: {sorted(unknown)}")
         weights = np.array([given.get(label, 1.0) for label in classes.labels.tolist()])
     else:
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")

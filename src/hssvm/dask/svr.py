@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from distributed import Client
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 import hssvm.estimators
 from hssvm.dask.base import DaskMachine
 from hssvm.dask.columns import ValueColumn
+from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Layout
-from hssvm.kernels.base import require_positive
+from hssvm.kernels.base import Floats, require_positive
 
 
 class SVR(RegressorMixin, DaskMachine):
@@ -128,3 +132,28 @@ max_rank, rtol, surplus, random_state, verbose
             A dask array, not yet computed, unless the rows are in the memory of the driver.
         """
         return self._values(X)[:, 0]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Coefficient of determination, R squared.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        self._check_names(X, y, sample_weight)
+        total, sum_y, sum_y2, squares = self._model.measure(_squares, X, y, sample_weight)
+        return float(1 - squares / (sum_y2 - sum_y**2 / total))
+
+
+def _squares(values: Floats, piece: Piece) -> NDArray[np.float64]:
+    """Sums of 1, y, y squared and the squared errors, by weight."""
+    assert piece.y is not None
+    weight = np.ones(values.shape[0]) if piece.weight is None else piece.weight
+    y = piece.y.astype(np.float64)
+    return np.array([weight.sum(), weight @ y, weight @ y**2, weight @ (y - values[:, 0]) ** 2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,11 +12,13 @@ from distributed import get_worker, secede
 from numpy.typing import NDArray
 
 from hssvm._threads import openmp_threads
+from hssvm.dask.actors import Pickled, reach
 from hssvm.dask.build import Built
 from hssvm.dask.columns import Columns
 from hssvm.dask.errors import estimate_errors
 from hssvm.dask.meeting import MeetingBroken, Seat
-from hssvm.dask.shelf import TIMEOUT, Moment
+from hssvm.dask.shelf import TIMEOUT, Moment, Shelf
+from hssvm.dask.waiting import TRANSFER
 from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.report import FitReport
 from hssvm.kernels.base import Floats, Rows
@@ -60,31 +61,41 @@ class PartModel:
     ----------
     predictor : LeafwisePredictor
         For points of this part.
-    intercept : (k,)
     support : (m,) int64
         Global numbers of the rows with a coefficient.
     support_y : (m,) or None
     support_vectors : (m, p) array or CSR matrix
     dual_coef : (m, k)
+    """
+
+    predictor: LeafwisePredictor
+    support: NDArray[np.int64]
+    support_y: NDArray[Any] | None
+    support_vectors: Rows
+    dual_coef: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What a part tells the driver.
+
+    Attributes
+    ----------
+    intercept : (k,)
     report : FitReport
         Of all parts; seconds are those of the slowest.
     meetings : (int, float)
         Of the solver: how many, and the seconds this part has waited there.
     """
 
-    predictor: LeafwisePredictor
     intercept: NDArray[np.float64]
-    support: NDArray[np.int64]
-    support_y: NDArray[Any] | None
-    support_vectors: Rows
-    dual_coef: Floats
     report: FitReport
     meetings: tuple[int, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Unfinished:
-    """In place of a model, where the parts could not meet."""
+    """What it tells where the parts could not meet."""
 
     reason: str
 
@@ -94,42 +105,35 @@ def train_part(
     part: int,
     run: int,
     training: Training,
-    meeting: bytes,
-    shelves: Sequence[bytes],
-    start: tuple[bytes, Moment] | None,
-) -> PartModel | Unfinished:
-    """Solve, together with all other parts.
-
-    Actors come pickled: a task that Dask knows to depend on an actor is an error to it, result and
-    all, as soon as the worker of the actor is lost.
+    meeting: Pickled,
+    shelves: Sequence[Pickled],
+    start: tuple[Pickled, Moment] | None,
+) -> Trained | Unfinished:
+    """Solve, together with all other parts; leave the model on the shelves.
 
     Parameters
     ----------
     built : Built
     part, run : int
     training : Training
-    meeting : bytes
+    meeting : Pickled
         The actor of a `Meeting`.
-    shelves : sequence of bytes
-        Actors of `Shelf`: where to put coefficients by, first that of this worker.
-    start : (bytes, Moment) or None
+    shelves : sequence of Pickled
+        Actors of `Shelf`, first that of this worker.
+    start : (Pickled, Moment) or None
         Shelf and moment of the coefficients to go on from.
     """
     secede()  # it mostly computes, but must not keep another part of this worker from starting
-    own_and_other = [pickle.loads(shelf) for shelf in shelves]
-    if (model := _found(own_and_other, part)) is not None:
-        return model
     with openmp_threads(get_worker().state.nthreads):
         try:
-            Z = None if start is None else _taken(pickle.loads(start[0]), part, start[1])
-            seat = Seat(pickle.loads(meeting), part)
-            model = _train(built, run, training, seat, own_and_other, Z)
+            own_and_other = [reach(shelf) for shelf in shelves]
+            Z = None if start is None else _taken(reach(start[0]), part, start[1])
+            seat = Seat(reach(meeting), part)
+            model, trained = _train(built, run, training, seat, own_and_other, Z)
+            _put_model(own_and_other, part, run, model)
         except MeetingBroken as error:
             return Unfinished(str(error))
-    for shelf in own_and_other[1:]:
-        with suppress(Exception):  # the model is there without its copy
-            shelf.put_model(part, model).result(timeout=TIMEOUT)
-    return model
+    return trained
 
 
 def _taken(shelf: Any, part: int, moment: Moment) -> Floats:
@@ -140,13 +144,14 @@ def _taken(shelf: Any, part: int, moment: Moment) -> Floats:
     return Z
 
 
-def _found(shelves: Sequence[Any], part: int) -> PartModel | None:
-    """Return the model of a part that was trained before, and lost with its worker."""
+def _put_model(shelves: Sequence[Any], part: int, run: int, model: PartModel) -> None:
+    here: Shelf | None = get_worker().state.actors.get(shelves[0].key)
+    if here is None:
+        raise MeetingBroken("a part was trained on another worker than its own")
+    here.put_model(part, run, model)
     for shelf in shelves[1:]:
-        with suppress(Exception):
-            found: PartModel | None = shelf.take_model(part).result(timeout=TIMEOUT)
-            return found
-    return None
+        with suppress(Exception):  # the model is there without its copy
+            shelf.put_model(part, run, model).result(timeout=TRANSFER)
 
 
 def _train(
@@ -156,7 +161,7 @@ def _train(
     seat: Seat,
     shelves: Sequence[Any],
     start: Floats | None,
-) -> PartModel:
+) -> tuple[PartModel, Trained]:
     matrix, rows = built.matrix, built.rows
     report = FitReport(seconds=dict(built.seconds))
     weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
@@ -168,35 +173,15 @@ def _train(
         beta = paper_beta(training.n_rows) if training.beta == "paper" else float(training.beta)
     with report.stage("factor"):
         system = HSSSystem(matrix, beta, seat)
-
-    on_their_way: list[Any] = []
-
-    def arrived() -> None:
-        """Wait for what was put by; a shelf that is lost is no reason to stop."""
-        for message in on_their_way:
-            with suppress(Exception):
-                message.result(timeout=TIMEOUT)
-        on_their_way.clear()
-
-    def keep(iteration: int, Z: Floats) -> None:
-        if iteration % PUT_BY_EVERY == 0:
-            arrived()
-            copy = Z.copy()
-            on_their_way.extend(shelf.put(seat.part, (run, iteration), copy) for shelf in shelves)
-
-    def after_look(iteration: int, gap: Floats) -> Status | None:
-        if seat.part == 0:
-            seat.tell(iteration, float(gap.max()))
-        return seat.stop
-
+    messages = Messages(seat, run, shelves)
     solver: ADMM | PaperADMM = PaperADMM(training.max_iter)
     if training.tol is not None:
-        solver = ADMM(training.tol, training.max_iter, after_look, keep)
+        solver = ADMM(training.tol, training.max_iter, messages.after_look, messages.keep)
     with report.stage("solve"):
         before = seat.n_rounds, seat.seconds
         solution = solver.solve(problem, system, start)
         meetings = seat.n_rounds - before[0], seat.seconds - before[1]
-        arrived()
+        messages.arrived()
     with report.stage("finish"):
         predictor = LeafwisePredictor(matrix, solution.Z, seat.far_field)
         report.take_start(system, solution)
@@ -208,16 +193,41 @@ def _train(
         report.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
         support = np.flatnonzero(solution.Z.any(axis=1))
     _unite(report, training.n_rows, seat)
-    return PartModel(
+    model = PartModel(
         predictor,
-        solution.intercept,
         rows.ids[support],
         None if rows.y is None else rows.y[support],
         matrix.X[support],
         solution.Z[support],
-        report,
-        meetings,
     )
+    return model, Trained(solution.intercept, report, meetings)
+
+
+class Messages:
+    """What the solver of a part tells others while it runs."""
+
+    def __init__(self, seat: Seat, run: int, shelves: Sequence[Any]) -> None:
+        self.seat, self.run, self.shelves = seat, run, shelves
+        self._on_their_way: list[Any] = []
+
+    def keep(self, iteration: int, Z: Floats) -> None:
+        """Put coefficients by, now and then."""
+        if iteration % PUT_BY_EVERY == 0:
+            self.arrived()
+            copy, moment = Z.copy(), (self.run, iteration)
+            self._on_their_way = [s.put(self.seat.part, moment, copy) for s in self.shelves]
+
+    def arrived(self) -> None:
+        """Wait for what was put by; a shelf that is lost is no reason to stop."""
+        for message in self._on_their_way:
+            with suppress(Exception):
+                message.result(timeout=TIMEOUT)
+
+    def after_look(self, iteration: int, gap: Floats) -> Status | None:
+        """Tell the driver, and whether the user wants to stop."""
+        if self.seat.part == 0:
+            self.seat.tell(iteration, float(gap.max()))
+        return self.seat.stop
 
 
 def _mean_diagonal(built: Built, seat: Seat) -> float:
@@ -236,13 +246,3 @@ def _unite(report: FitReport, n_rows: int, seat: Seat) -> None:
     report.ranks = [int(rank) for rank in seat.max(np.array(report.ranks))]
     slowest = seat.max(np.array(list(report.seconds.values())))
     report.seconds = dict(zip(report.seconds, slowest.tolist(), strict=True))
-
-
-def why_unfinished(model: PartModel | Unfinished) -> str | None:
-    """Why a part has no model, if so."""
-    return model.reason if isinstance(model, Unfinished) else None
-
-
-def summary_of(model: PartModel) -> tuple[FitReport, NDArray[np.float64]]:
-    """Report and intercept: the same in all parts."""
-    return model.report, model.intercept

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
 from typing import Any
 
-from distributed import Client, Future, wait
+from distributed import Client, Future
 
-POLL = 0.2
-"""Seconds between two looks at the futures."""
+SHORT, LONG = 0.005, 0.2
+"""Seconds between two looks at the futures, at first and later."""
 
 IDLE_POLL, IDLE = 5.0, 60.0
 """Seconds between two looks at the workers, and for which none of them may be doing anything."""
+
+TRANSFER = 600.0
+"""Seconds that a result may take to come to the driver."""
 
 
 class ClusterLost(RuntimeError):
@@ -27,7 +28,10 @@ def live_workers(client: Client) -> list[str]:
 
 
 def wait_for(
-    client: Client, futures: Sequence[Future], watch: Callable[[], bool] | None = None
+    client: Client,
+    futures: Sequence[Future],
+    watch: Callable[[], bool] | None = None,
+    idle: float | None = None,
 ) -> None:
     """Wait until all futures are done; raise the first error of a task.
 
@@ -40,34 +44,45 @@ def wait_for(
     futures : sequence of Future
     watch : callable, optional
         Called at every look; False ends the wait.
+    idle : float, optional
+        Seconds for which no worker may be doing anything, if not a minute: the scheduler takes
+        time to read a large graph.
 
     Raises
     ------
     ClusterLost
     """
+    # Not `distributed.wait`: its timeout is an exception, whose frames keep all futures of the
+    # caller alive, and with them the memory of the workers, until Python collects garbage.
     busy = looked = time.monotonic()
+    pause, limit = SHORT, IDLE if idle is None else idle
     while True:
-        with suppress(TimeoutError, CancelledError):
-            wait(list(futures), timeout=POLL)
-        now = time.monotonic()
         for future in futures:
             if future.status in ("error", "cancelled"):
                 future.result(timeout=10)  # raises
         if all(future.done() for future in futures) or (watch is not None and not watch()):
             return
+        time.sleep(pause)
+        pause = min(1.5 * pause, LONG)
+        now = time.monotonic()
         if now - looked > IDLE_POLL:
             looked = now
             if any(client.processing().values()):
                 busy = now
-            elif now - busy > IDLE:
+            elif now - busy > limit:
                 raise ClusterLost(
                     f"none of the {len(live_workers(client))} workers has done anything for "
-                    f"{IDLE:.0f} s. Start workers if there are none; if the rows were in the "
+                    f"{limit:.0f} s. Start workers if there are none; if the rows were in the "
                     "memory of a worker that was lost, load them again; then fit again"
                 )
 
 
+def values_of(client: Client, futures: Sequence[Future]) -> list[Any]:
+    """Wait for futures and bring their results to the driver."""
+    wait_for(client, futures)
+    return [future.result(timeout=TRANSFER) for future in futures]
+
+
 def value_of(client: Client, future: Future) -> Any:
-    """Wait for a future and bring its (small) result to the driver."""
-    wait_for(client, [future])
-    return future.result(timeout=60)
+    """Wait for a future and bring its result to the driver."""
+    return values_of(client, [future])[0]

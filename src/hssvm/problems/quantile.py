@@ -112,7 +112,7 @@ def _find(
 ) -> float:
     if points.size == 0:
         return 0.0
-    order = np.argsort(points)
+    order = np.argsort(points, kind="stable")  # the same on every machine
     points = points[order]
     masses = below + np.cumsum(weights[order])
     last = points.size - 1
