@@ -38,7 +38,7 @@ def measure(client, rows, n_features=18, *, only_iterations=False):
         warnings.simplefilter("ignore", ConvergenceWarning)
         _, seconds = timed(lambda: model.fit(pieces))
     report = model.fit_report_
-    models = model._model.models
+    models = model._model.trained.models
     meetings = client.gather([client.submit(meetings_of, part, pure=False) for part in models])
     X, y = make_piece(TEST_ROWS, len(pieces), n_features)
     return {

@@ -55,7 +55,7 @@ class Piece:
             _require_column(y, "y", X.shape[0])
             missing = not np.isfinite(y).all() if y.dtype.kind == "f" else pd.isna(y).any()
             if missing:
-                raise ValueError("y has missing, NaN or infinite entries; drop their rows")
+                raise ValueError("y has NaN, infinite or missing entries; drop their rows")
         if weight is not None:
             weight = np.asarray(weight, np.float64)
             _require_column(weight, "sample_weight", X.shape[0])

@@ -66,6 +66,8 @@ class PartModel:
     support_y : (m,) or None
     support_vectors : (m, p) array or CSR matrix
     dual_coef : (m, k)
+    meetings : (int, float)
+        Of the solver: how many, and the seconds this part has waited there.
     """
 
     predictor: LeafwisePredictor
@@ -73,6 +75,7 @@ class PartModel:
     support_y: NDArray[Any] | None
     support_vectors: Rows
     dual_coef: Floats
+    meetings: tuple[int, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +87,10 @@ class Trained:
     intercept : (k,)
     report : FitReport
         Of all parts; seconds are those of the slowest.
-    meetings : (int, float)
-        Of the solver: how many, and the seconds this part has waited there.
     """
 
     intercept: NDArray[np.float64]
     report: FitReport
-    meetings: tuple[int, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +199,9 @@ def _train(
         None if rows.y is None else rows.y[support],
         matrix.X[support],
         solution.Z[support],
+        meetings,
     )
-    return model, Trained(solution.intercept, report, meetings)
+    return model, Trained(solution.intercept, report)
 
 
 class Messages:
