@@ -79,8 +79,14 @@ def undisturbed(client):
     return model.decision_function(rings(np.random.default_rng(99), 3000)[0]), seconds
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("victim", [0, 1])  # the meeting is on the worker of the first part
+@pytest.mark.parametrize(  # the meeting is on the worker of the first part
+    ("stage", "victim"),
+    [
+        *((stage, 0) for stage in STAGES),
+        ("iterate", 1),
+        *(pytest.param(s, 1, marks=pytest.mark.slow) for s in ("shuffle", "compress", "factor")),
+    ],
+)
 def test_a_worker_is_killed(stage, victim, mortal, undisturbed):
     expected, seconds = undisturbed
     with Killer(mortal, victim, *STAGES[stage]) as killer:

@@ -14,6 +14,13 @@ that the workers read. Reading order::
     model       the parts of a model; decision values
 """
 
+try:
+    import dask.array
+    import dask.dataframe  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError("hssvm.dask needs Dask: pip install 'hssvm[dask]'") from error
+
 from hssvm.dask.one_class import OneClassSVM
 from hssvm.dask.path import DaskSVCPath, svc_path
 from hssvm.dask.svc import SVC
