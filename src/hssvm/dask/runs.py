@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 
 from hssvm.dask.actors import reach
-from hssvm.dask.meeting import Meeting
+from hssvm.dask.meeting import PATIENCE, Meeting
 from hssvm.dask.shelf import Moment, Shelf, take_model
 from hssvm.dask.train import Trained, Training, Unfinished, train_part
 from hssvm.dask.waiting import ClusterLost, live_workers, value_of, values_of, wait_for
@@ -33,6 +34,12 @@ RETRIES = 5
 
 Asked = Callable[[], Status | None]
 """Tells whether the user wants to stop, and why."""
+
+
+def _release(futures: list[Future]) -> None:
+    for future in futures:
+        with suppress(Exception):  # the client may be closed by now
+            future.release()
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +89,8 @@ class Runs:
         self.slots = slots
         self.training = training
         self.asked = asked
-        self.meetings: list[Future] = []  # broken ones too: they tell late parts so
+        self.meetings: list[Future] = []
+        self.broken = False
         self.shelves: dict[str, tuple[Any, Future]] = {}
 
     def train(self) -> tuple[list[Trained], TrainedModels]:
@@ -105,8 +113,15 @@ class Runs:
 
     def release(self) -> None:
         """Let the workers forget the parts and the meetings."""
-        for future in [*self.built, self.top, *self.meetings]:
+        for future in [*self.built, self.top]:
             future.release()
+        if not self.broken:
+            _release(self.meetings)
+            return
+        # Late parts of a run that was broken up still ask; a meeting that is gone does not answer.
+        later = threading.Timer(PATIENCE, _release, [self.meetings])
+        later.daemon = True
+        later.start()
 
     def _owners(self) -> list[str]:
         """Worker of every part, where they are all there."""
@@ -194,6 +209,7 @@ class Runs:
         return ([], broken[0]) if broken else (told, "")
 
     def _break_up(self, meeting: Any | None, tasks: list[Future], reason: str) -> None:
+        self.broken = True
         with suppress(Exception):
             if meeting is not None:
                 meeting.break_up(reason).result(timeout=10)

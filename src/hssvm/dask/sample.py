@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import Rows
+from hssvm.kernels.base import Rows, stack_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Sample:
     def merge(cls, samples: Sequence[Sample], n_keep: int) -> Sample:
         """At most `n_keep` rows of all pieces."""
         limit = min(s.limit for s in samples)
-        X = stack([s.X[: np.searchsorted(s.keys, limit)] for s in samples])
+        X = stack_rows([s.X[: np.searchsorted(s.keys, limit)] for s in samples])
         keys = np.concatenate([s.keys[s.keys < limit] for s in samples])
         return cls._smallest(X, keys, limit, n_keep)
 
@@ -54,10 +53,3 @@ class Sample:
             limit = float(keys[order[n_keep]])
         kept = order[:n_keep]
         return cls(X[kept], keys[kept], limit)
-
-
-def stack(blocks: Sequence[Rows]) -> Rows:
-    """Rows of all blocks in one array, CSR if they are."""
-    if scipy.sparse.issparse(blocks[0]):
-        return scipy.sparse.vstack(blocks, format="csr")
-    return np.concatenate(blocks)

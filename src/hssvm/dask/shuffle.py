@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Layout
-from hssvm.dask.sample import stack
-from hssvm.kernels.base import Floats, Rows, sort_groups
+from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +141,7 @@ def join(chunks: Sequence[PartRows]) -> PartRows:
     """Rows of a part, from the chunks of all pieces in their order."""
     first = chunks[0]
     return PartRows(
-        stack([c.X for c in chunks]),
+        stack_rows([c.X for c in chunks]),
         None if first.y is None else np.concatenate([c.y for c in chunks]),
         None if first.weight is None else np.concatenate([c.weight for c in chunks]),
         np.concatenate([c.ids for c in chunks]),
