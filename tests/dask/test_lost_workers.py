@@ -82,8 +82,10 @@ def undisturbed(client):
 @pytest.mark.parametrize(  # the meeting is on the worker of the first part
     ("stage", "victim"),
     [
-        *((stage, 0) for stage in STAGES),
+        ("compress", 0),
+        ("iterate", 0),
         ("iterate", 1),
+        *(pytest.param(s, 0, marks=pytest.mark.slow) for s in ("shuffle", "factor")),
         *(pytest.param(s, 1, marks=pytest.mark.slow) for s in ("shuffle", "compress", "factor")),
     ],
 )
