@@ -3,13 +3,13 @@ from clusters import start_cluster
 from distributed import Client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client():
     with start_cluster(2) as cluster, Client(cluster) as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client4():
     with start_cluster(4) as cluster, Client(cluster) as client:
         yield client
