@@ -36,9 +36,6 @@ class DaskMachine(BaseEstimator):
     _local: ClassVar[type[KernelMachine]]
     """The estimator that this is on one machine."""
 
-    _own: ClassVar[tuple[str, ...]] = ("client",)
-    """Parameters that the local counterpart does not have."""
-
     client: Client | None
 
     def __sklearn_clone__(self) -> Any:
@@ -119,8 +116,7 @@ class DaskMachine(BaseEstimator):
 
     def _make_local(self) -> Any:
         parameters = self.get_params(deep=False)
-        for name in self._own:
-            parameters.pop(name)
+        del parameters["client"]
         return self._local(**parameters, refine=False)
 
     def to_local(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,14 +45,11 @@ class Built:
     root : Root
     rows : PartRows
         Its X is that of the matrix.
-    seconds : dict
-        By stage.
     """
 
     matrix: HSSMatrix
     root: Root
     rows: PartRows
-    seconds: dict[str, float]
 
 
 def n_rows_of(rows: PartRows) -> int:
@@ -63,15 +59,13 @@ def n_rows_of(rows: PartRows) -> int:
 
 def build_part(rows: PartRows, outside: Outside, part: int, depth: int, recipe: Recipe) -> Built:
     """Compress a part; the trees of all parts have the same depth."""
-    seed, start = recipe.seed + part, time.perf_counter()
+    seed = recipe.seed + part
     with openmp_threads(get_worker().state.nthreads):
         tree = ClusterTree.build(rows.X, recipe.leaf_size, random_state=seed, min_depth=depth)
-        cut = time.perf_counter()
         matrix, root = compress_part(
             recipe.kernel, rows.X, tree, recipe.strategy, outside, random_state=seed
         )
-    seconds = {"tree": cut - start, "compress": time.perf_counter() - cut}
-    return Built(matrix, root, rows, seconds)
+    return Built(matrix, root, rows)
 
 
 def root_of(built: Built) -> Root:

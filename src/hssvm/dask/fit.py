@@ -22,7 +22,6 @@ from hssvm.hss.tree import depth_for
 
 logger = logging.getLogger(__name__)
 
-
 SECONDS_PER_CHUNK = 0.002
 """That the scheduler may take to read a task of the shuffle."""
 
@@ -130,7 +129,6 @@ def fit(
         for future in temporary:
             future.release()
     trained = told[0].report
-    stages = {name: trained.seconds[name] for name in ("factor", "solve", "finish")}
-    trained.seconds = {**report.seconds, **stages}
+    trained.seconds = {**report.seconds, **trained.seconds}
     trained.ranks = [*ranks, *trained.ranks]
     return DistributedModel(client, layout, models, told[0].intercept), trained

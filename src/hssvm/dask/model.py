@@ -9,13 +9,12 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-import scipy.sparse
 from dask import delayed
 from dask.delayed import Delayed
 from distributed import Client
 from numpy.typing import NDArray
 
-from hssvm.dask.pieces import Piece, as_pieces
+from hssvm.dask.pieces import Piece, as_pieces, itself
 from hssvm.dask.plan import Layout
 from hssvm.dask.runs import TrainedModels
 from hssvm.dask.train import PartModel
@@ -84,13 +83,13 @@ class DistributedModel:
             for values, size in zip(self._values(pieces), sizes, strict=True)
         ]
         values = da.concatenate(blocks, allow_unknown_chunksizes=True)
-        if not isinstance(X, np.ndarray) and not scipy.sparse.issparse(X) and is_remote(X):
+        if is_remote(X):
             return values
         return value_of(self.client, self.client.compute(values))
 
     def _values(self, pieces: Sequence[Delayed]) -> list[Delayed]:
         """Values at the rows of every piece, (m, k)."""
-        layout = delayed(_itself, pure=False, traverse=False)(self.layout)
+        layout = delayed(itself, pure=False, traverse=False)(self.layout)
         values = []
         for piece in pieces:
             groups = delayed(group_rows, pure=False)(piece, layout)
@@ -150,10 +149,6 @@ class DistributedModel:
 def is_remote(X: Any) -> bool:
     """Whether rows are somewhere else than in the memory of the driver."""
     return isinstance(X, (str, list, tuple)) or hasattr(X, "dask") or hasattr(X, "__fspath__")
-
-
-def _itself(layout: Layout) -> Layout:
-    return layout
 
 
 def group_rows(piece: Piece, layout: Layout) -> list[Any]:

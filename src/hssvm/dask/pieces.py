@@ -264,7 +264,7 @@ def _of_driver(client: Client, X: Any, y: Any, weight: Any) -> list[Delayed]:
             _require_column(column, name, X.shape[0])
     n_bytes = X.data.nbytes + X.indices.nbytes if scipy.sparse.issparse(X) else X.nbytes
     step = max(1, int(BLOCK_BYTES * X.shape[0] / max(n_bytes, 1)))
-    task = delayed(_itself, pure=False, traverse=False)
+    task = delayed(itself, pure=False, traverse=False)
     pieces = []
     for begin in range(0, max(X.shape[0], 1), step):
         rows = slice(begin, begin + step)
@@ -274,5 +274,6 @@ def _of_driver(client: Client, X: Any, y: Any, weight: Any) -> list[Delayed]:
     return pieces
 
 
-def _itself(piece: Piece) -> Piece:
-    return piece
+def itself(value: Any) -> Any:
+    """Return the value: a task that stands for it."""
+    return value

@@ -112,9 +112,7 @@ class Runs:
         )
 
     def release(self) -> None:
-        """Let the workers forget the parts and the meetings."""
-        for future in [*self.built, self.top]:
-            future.release()
+        """Let the workers forget the meetings."""
         if not self.broken:
             _release(self.meetings)
             return

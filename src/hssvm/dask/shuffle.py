@@ -16,7 +16,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from hssvm.dask.pieces import Piece
+from hssvm.dask.pieces import Piece, itself
 from hssvm.dask.plan import Layout
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
 
@@ -80,7 +80,7 @@ def collect_parts(
     name = uuid.uuid4().hex
     # Dask knows that tasks called split-shuffle are tiny, and leaves them where the piece is.
     cut, chunk, part = f"cut-{name}", f"split-shuffle-{name}", f"part-{name}"
-    shared = delayed(_itself, pure=False, traverse=False)(layout)
+    shared = delayed(itself, pure=False, traverse=False)(layout)
     filled = np.flatnonzero(np.diff(layout.offsets)).tolist()
     cuts = {
         (cut, i): (split, pieces[i].key, shared.key, int(layout.offsets[i]), seed) for i in filled
@@ -105,10 +105,6 @@ def collect_parts(
         return client.compute(
             [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(layout.n_parts)]
         )
-
-
-def _itself(layout: Layout) -> Layout:
-    return layout
 
 
 def split(piece: Piece, layout: Layout, offset: int, seed: int) -> list[PartRows]:

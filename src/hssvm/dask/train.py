@@ -163,7 +163,7 @@ def _train(
     start: Floats | None,
 ) -> tuple[PartModel, Trained]:
     matrix, rows = built.matrix, built.rows
-    report = FitReport(seconds=dict(built.seconds))
+    report = FitReport()
     weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
     problem = training.columns.problem(rows.y, weight, matrix.dtype, seat)
     diagonal = _mean_diagonal(built, seat)
