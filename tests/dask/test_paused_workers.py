@@ -81,7 +81,11 @@ def test_paused_at_every_stage(says, max_time, client, impatient, monkeypatch):
     if max_time is not None:
         monkeypatch.setattr(hssvm.dask.waiting, "IDLE", 60.0)
     start = time.monotonic()
-    expected = PAUSED if max_time is None else f"max_time has passed, and for . s {PAUSED}"
+    expected = (
+        PAUSED
+        if max_time is None
+        else f"max_time has passed, and the cluster has stood still.*{PAUSED}"
+    )
     with Pauser(client, says) as pauser, pytest.raises(ClusterLost, match=expected):
         fit(client, max_time=max_time)
     assert pauser.killed

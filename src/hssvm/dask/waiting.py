@@ -90,7 +90,10 @@ def wait_for(
             late = stuck and asked is not None and asked() is not None
             if now - busy > (1.5 * IDLE_POLL if late else limit):  # at least two looks
                 reason = "max_time has passed, and " if late else ""
-                raise ClusterLost(f"{reason}for {now - busy:.0f} s {workers.obstacle()}")
+                raise ClusterLost(
+                    f"{reason}the cluster has stood still for {now - busy:.0f} s: "
+                    f"{workers.obstacle()}"
+                )
 
 
 def values_of(client: Client, futures: Sequence[Future], asked: Asked | None = None) -> list[Any]:

@@ -65,10 +65,10 @@ class Workers:
         return sum(counts.get(state, 0) for state in BEGUN)
 
     def obstacle(self) -> str:
-        """Why nothing runs and what to do about it, as a clause and a sentence."""
+        """Why nothing runs, and what to do about it."""
         if not self.paused:
             return (
-                f"none of the {len(self.infos)} workers has done anything. Start workers if there "
+                f"none of the {len(self.infos)} workers is doing anything. Start workers if there "
                 "are none; if the rows were in the memory of a worker that was lost, load them "
                 "again; then fit again"
             )
@@ -76,9 +76,8 @@ class Workers:
         return (
             f"{len(self.paused)} of {len(self.infos)} workers are paused, because they are near "
             f"their memory limit (one uses {format_bytes(fullest['metrics'].get('memory', 0))} of "
-            f"{format_bytes(fullest['memory_limit'])}). Give the workers more memory, "
-            "memory_limit=... of the cluster, or fewer rows each, which takes more workers; then "
-            "fit again"
+            f"{format_bytes(fullest['memory_limit'])}). Give each worker more memory "
+            "(memory_limit of the cluster) or fewer rows (more workers), then fit again"
         )
 
     def _memory(self, worker: str) -> int:
