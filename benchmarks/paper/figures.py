@@ -73,11 +73,14 @@ def heat_maps(results):
         len(names), 2, figsize=(9, 3.25 * len(names)), layout="constrained", squeeze=False
     )
     for row, name in zip(axes, names, strict=True):
-        for ax, (method, label) in zip(row, methods.items(), strict=True):
-            scores = [results.grid(name, method, h) for h in published.H_GRID]
-            display = ScoreGridDisplay.from_scores(published.H_GRID, published.C_GRID, scores)
+        scores = np.array(
+            [[results.grid(name, method, h) for h in published.H_GRID] for method in methods]
+        )
+        low, high = np.nanmin(scores), np.nanmax(scores)
+        for ax, label, grid in zip(row, methods.values(), scores, strict=True):
+            display = ScoreGridDisplay.from_scores(published.H_GRID, published.C_GRID, grid)
             display.score_name = "accuracy, %"
-            display.plot(ax)
+            display.plot(ax, vmin=low, vmax=high)
             ax.set_title(f"{name}: {label}\n{ax.get_title().replace(chr(10), ' at ')}")
     return figure
 

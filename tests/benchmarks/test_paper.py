@@ -167,6 +167,15 @@ def test_pictures(tmp_path, rng, monkeypatch):
     assert drawn <= {path.name for path in (DOCS / "paper").iterdir()}
 
 
+def test_heat_maps_side_by_side_have_one_scale():
+    maps = [
+        ax for ax in figures.heat_maps(Results.read(DOCS / "paper/results.json")).axes if ax.images
+    ]
+    scales = [ax.images[0].get_clim() for ax in maps]
+    assert scales[::2] == scales[1::2]
+    assert len(set(scales)) == len(figures.HEAT_MAPS)
+
+
 def test_pictures_without_data(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HSSVM_DATA", str(tmp_path))
     figures.draw_all(Results(tmp_path / "results.json"), tmp_path)

@@ -163,6 +163,36 @@ def test_compressed_members_are_refused(tmp_path):
         read(tmp_path / "a")
 
 
+def test_a_document_cannot_ask_for_memory(tmp_path):
+    zipped(tmp_path / "a", [("model.json", "{}")])
+    content = (tmp_path / "a").read_bytes()
+    entry = content.index(b"PK\x01\x02")  # of the directory, with two sizes of four bytes
+    sizes = slice(entry + 20, entry + 28)
+    (tmp_path / "a").write_bytes(
+        content[: sizes.start] + b"\xfe\xff\xff\x7f" * 2 + content[sizes.stop :]
+    )
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        assert archive.getinfo("model.json").file_size == 2**31 - 2
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"model\.json has more than 67,108,864 bytes"):
+            read(tmp_path / "a")
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_document_is_neither_read_nor_written(tmp_path, monkeypatch):
+    document = {"numbers": list(range(1000))}
+    write(tmp_path / "a", document, {})
+    monkeypatch.setattr("hssvm.persistence.archive.MAX_DOCUMENT", 1000)
+    with pytest.raises(ValueError, match=r"model\.json has more than 1,000 bytes"):
+        read(tmp_path / "a")
+    with pytest.raises(ValueError, match=r"model\.json would have .* joblib"):
+        write(tmp_path / "b", document, {})
+    assert not (tmp_path / "b").exists()
+
+
 def test_members_that_share_their_bytes_are_refused(tmp_path):
     zipped(tmp_path / "a", [("model.json", "{}"), ("X.npy", npy(np.zeros(1000)))])
     with zipfile.ZipFile(tmp_path / "a", "a") as archive:

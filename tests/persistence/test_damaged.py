@@ -1,10 +1,12 @@
 """A file that is not as it should be is a ValueError, or a model that predicts something."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from mutants import CHANGES, document_changed
+from mutants import CHANGES, document_changed, unzipped, zipped
 
 import hssvm
 from hssvm import SVC, SVCCV
@@ -83,6 +85,17 @@ def test_mutants(change, saved, rng):
     assert outcomes.count("refused") > MUTANTS / 3
     if change is document_changed:
         assert "loaded" in outcomes
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"tuple": [', "]}")])
+@pytest.mark.parametrize("depth", [500, 100_000])  # too deep for objects, and for JSON
+def test_deep_nesting_is_refused(opening, closing, depth, saved):
+    path, content = saved
+    (_, text), *arrays = unzipped(content)
+    document = json.loads(text)
+    document["parameters"]["C"] = "here"
+    nested = json.dumps(document).replace('"here"', opening * depth + closing * depth)
+    assert outcome(path, zipped([("model.json", nested), *arrays])) == "refused"
 
 
 def test_no_change_at_all_is_loaded(saved):

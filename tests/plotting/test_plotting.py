@@ -1,17 +1,22 @@
 import subprocess
 import sys
+from dataclasses import fields
 from itertools import pairwise
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from matplotlib.collections import PolyCollection
+from matplotlib.contour import ContourSet
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import kernel_matrix
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import hssvm
-from hssvm import SVC, SVCCV, svc_path
+from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
@@ -309,9 +314,129 @@ def test_boundary(refine, rng):
     assert display.rows.shape == (2000, 2)
 
 
-def test_a_boundary_is_in_a_plane(rng):
+def at(display, i, j):
+    """A point of the grid, as a row."""
+    return np.array([[display.x[j], display.y[i]]])
+
+
+def three_classes(rng, n):
+    X = rng.standard_normal((n, 2))
+    return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_regions_of_three_classes(refine, rng):
+    X, y = three_classes(rng, 2500)
+    model = SVC(C=10, refine=refine, random_state=0).fit(X, y)
+    display = BoundaryDisplay.from_estimator(model, X, y).plot()
+    assert display.values.shape == (200, 200, 3)
+    for i, j in rng.integers(200, size=(5, 2)):
+        assert display.classes[display.values[i, j].argmax()] == model.predict(at(display, i, j))
+    mesh = display.ax_.collections[0]
+    colors = mesh.get_array().reshape(200, 200, 4)[..., :3]
+    assert len(np.unique(colors.reshape(-1, 3), axis=0)) == 3
+    texts = display.ax_.get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["a", "b", "c"]
+    points = display.ax_.collections[-3:]
+    for number, dots in enumerate(points):
+        region = colors[display.values.argmax(axis=2) == number]
+        assert_allclose(dots.get_facecolor()[0, :3], region[0])
+        assert_array_equal(dots.get_offsets(), display.rows[display.labels == number])
+    display.figure_.canvas.draw()
+
+
+def test_a_plane_without_a_boundary(rng):
+    side, rows = np.linspace(0, 1, 20), rng.random((5, 2))
+    everywhere = 2 + rng.random((20, 20))
+    second_never_wins = np.stack([everywhere, everywhere - 1, -everywhere], axis=2)
+    for values in (everywhere, second_never_wins):
+        display = BoundaryDisplay(side, side, values, None, rows, None).plot()
+        display.figure_.canvas.draw()  # contour would warn
+        assert not any(isinstance(c, ContourSet) for c in display.ax_.get_children())
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_boundaries_of_pipelines_and_data_frames(refine, rng):
+    X, y = three_classes(rng, 2500)
+    frame = pd.DataFrame(X * [100, 0.01] + [500, 0], columns=["length", "mass"])
+    model = make_pipeline(StandardScaler(), SVC(C=10, refine=refine, random_state=0))
+    model.fit(frame, pd.Series(y))
+    display = BoundaryDisplay.from_estimator(model, frame, pd.Series(y)).plot()
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "mass")
+    i, j = rng.integers(200, size=2)
+    point = pd.DataFrame(at(display, i, j), columns=frame.columns)
+    assert_allclose(display.values[i, j], model.decision_function(point)[0], rtol=1e-6)
+    assert (display.leaves is None) == refine
+    if not refine:
+        scaler, svc = (step for _, step in model.steps)
+        leaf = svc._leafwise.tree.route(scaler.transform(point))
+        assert display.leaves[i, j] == leaf[0]
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_the_boundary_of_novelty_detection(labelled, rng):
+    X = rng.standard_normal((400, 2))
+    model = OneClassSVM(nu=0.1, gamma=1.0).fit(X)
+    y = model.predict(X) if labelled else None
+    display = BoundaryDisplay.from_estimator(model, X, y).plot()
+    i, j = rng.integers(200, size=2)
+    assert_allclose(display.values[i, j], model.decision_function(at(display, i, j))[0], rtol=1e-6)
+    assert "margin" not in display.ax_.get_title()
+    assert (display.ax_.get_legend() is None) != labelled
+    if labelled:
+        inside = display.rows[display.labels == 1]
+        assert np.all(model.predict(inside) == 1)
+    assert display.ax_.collections[0].get_clim()[1] == display.values.max()
+
+
+def test_what_has_no_boundary_says_so(rng):
     X, y = rng.standard_normal((100, 3)), rng.integers(0, 3, 100)
     with pytest.raises(ValueError, match="two features"):
         BoundaryDisplay.from_estimator(SVC().fit(X, y), X, y)
-    with pytest.raises(ValueError, match="two classes"):
-        BoundaryDisplay.from_estimator(SVC().fit(X[:, :2], y), X[:, :2], y)
+    X = X[:, :2]
+    with pytest.raises(ValueError, match=r"SVR has no decision function.*use SVC"):
+        BoundaryDisplay.from_estimator(make_pipeline(StandardScaler(), SVR()).fit(X, y), X)
+    with pytest.raises(ValueError, match=r"label 7, which is not one of.*: 0, 1, 2"):
+        BoundaryDisplay.from_estimator(SVC().fit(X, y), X, np.full(100, 7))
+
+
+def test_fits_in_pipelines(rng):
+    X, y = rings(rng, 2500)
+    svc = SVC(C=10, random_state=0)
+    model = make_pipeline(StandardScaler(), svc).fit(X, y)
+    for kind in (RankDisplay, ConvergenceDisplay):
+        inside, whole = kind.from_estimator(svc), kind.from_estimator(model)
+        for field in fields(kind):
+            assert_array_equal(getattr(whole, field.name), getattr(inside, field.name))
+
+
+def test_ranks_are_those_of_the_matrix(rng, monkeypatch):
+    matrices, compress = [], SVC._compress
+
+    def remember(*args, **options):
+        matrices.append(compress(*args, **options))
+        return matrices[-1]
+
+    monkeypatch.setattr(SVC, "_compress", remember)
+    X, y = rings(rng, 2500)
+    model = SVC(leaf_size=64, random_state=0, refine=bool(rng.integers(2))).fit(X, y)
+    (H,) = matrices
+    expected, display = RankDisplay.from_matrix(H), RankDisplay.from_estimator(model).plot()
+    assert_array_equal(display.leaf_ends, expected.leaf_ends)
+    assert_array_equal(display.blocks, expected.blocks)
+    assert_array_equal(display.ranks, expected.ranks)
+
+
+def test_ranks_of_a_loaded_model(rng, tmp_path):
+    X, y = rings(rng, 200)
+    SVC().fit(X, y).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"loaded from a file.*from_matrix"):
+        RankDisplay.from_estimator(hssvm.load(tmp_path / "model"))
+
+
+def test_maps_side_by_side_have_one_scale(rng):
+    low, high = rng.random((2, 2)), 5 + rng.random((2, 2))
+    maps = [ScoreGridDisplay.from_scores([1, 2], [3, 4], scores) for scores in (low, high)]
+    images = [m.plot(vmin=0.0, vmax=6.0).image_ for m in maps]
+    assert [image.get_clim() for image in images] == [(0.0, 6.0)] * 2
+    assert maps[0].plot().image_.get_clim() == (low.min(), low.max())

@@ -13,10 +13,10 @@ from hssvm.dask.columns import Columns
 from hssvm.dask.model import DistributedModel
 from hssvm.dask.pieces import as_pieces
 from hssvm.dask.plan import LEAST_ROWS, Layout, outside_of, plan
-from hssvm.dask.runs import Asked, Runs
+from hssvm.dask.runs import Runs
 from hssvm.dask.shuffle import collect_parts
 from hssvm.dask.train import Training
-from hssvm.dask.waiting import IDLE, ClusterLost, live_workers, value_of, values_of, wait_for
+from hssvm.dask.waiting import Asked, ClusterLost, live_workers, value_of, values_of, wait_for
 from hssvm.estimators.report import FitReport
 from hssvm.hss.tree import depth_for
 
@@ -81,6 +81,7 @@ def fit(
                 scaling=scaling,
                 classify=classify,
                 least_rows=LEAST_ROWS,
+                asked=asked,
             )
             temporary.append(planned)
         recipe, columns = describe(layout)
@@ -88,7 +89,8 @@ def fit(
             rows = collect_parts(client, pieces, layout, owners[: layout.n_parts], seed)
             temporary += rows
             sizes = [submit(n_rows_of, part) for part in rows]
-            wait_for(client, sizes, idle=IDLE + SECONDS_PER_CHUNK * len(pieces) * len(rows))
+            reading = SECONDS_PER_CHUNK * len(pieces) * len(rows)
+            wait_for(client, sizes, reading=reading, asked=asked)
             n_rows = values_of(client, sizes)
             del pieces  # of rows on the driver the workers have blocks
         logger.info("%d parts of %d to %d rows", len(rows), min(n_rows), max(n_rows))
@@ -118,7 +120,7 @@ def fit(
             top = submit(
                 build_top, [submit(root_of, part) for part in built], planned, depth, recipe
             )
-            ranks = value_of(client, submit(top_ranks, top))
+            ranks = value_of(client, submit(top_ranks, top), asked)
         training = Training(columns, tol, max_iter, beta, layout.n_rows, seed)
         runs = Runs(client, built, top, layout.cuts.slots, training, asked)
         try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hssvm.dask.cuts import SAMPLE_PER_PART, Cuts
 from hssvm.dask.description import Classes, Description, describe, merge
-from hssvm.dask.waiting import value_of
+from hssvm.dask.waiting import Asked, value_of
 from hssvm.estimators.scaling import Scaling
 from hssvm.hss.samples import Outside
 from hssvm.kernels.base import Rows
@@ -129,6 +129,7 @@ def plan(
     scaling: str | None = None,
     classify: bool = False,
     least_rows: int = 1,
+    asked: Asked | None = None,
 ) -> tuple[Layout, Future]:
     """Read all pieces once.
 
@@ -144,6 +145,8 @@ def plan(
     classify : bool
         Whether y are labels.
     least_rows : int
+    asked : callable, optional
+        As in `wait_for`.
 
     Returns
     -------
@@ -166,7 +169,7 @@ def plan(
     planned = client.compute(
         delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling, least_rows)
     )
-    return value_of(client, client.submit(layout_of, planned, pure=False)), planned
+    return value_of(client, client.submit(layout_of, planned, pure=False), asked), planned
 
 
 def layout_of(planned: Plan) -> Layout:

@@ -12,7 +12,7 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -24,16 +24,12 @@ from hssvm.dask.actors import reach
 from hssvm.dask.meeting import PATIENCE, Meeting
 from hssvm.dask.shelf import Moment, Shelf, take_model
 from hssvm.dask.train import Trained, Training, Unfinished, train_part
-from hssvm.dask.waiting import ClusterLost, live_workers, value_of, values_of, wait_for
-from hssvm.solvers import Status
+from hssvm.dask.waiting import Asked, ClusterLost, live_workers, value_of, values_of, wait_for
 
 logger = logging.getLogger(__name__)
 
 RETRIES = 5
 """Runs after the first one."""
-
-Asked = Callable[[], Status | None]
-"""Tells whether the user wants to stop, and why."""
 
 
 def _release(futures: list[Future]) -> None:
@@ -123,7 +119,7 @@ class Runs:
 
     def _owners(self) -> list[str]:
         """Worker of every part, where they are all there."""
-        wait_for(self.client, [*self.built, self.top])
+        wait_for(self.client, [*self.built, self.top], asked=self.asked)
         holders = self.client.who_has(self.built)
         return [next(iter(holders.get(part.key, ())), "") for part in self.built]
 
@@ -139,6 +135,8 @@ class Runs:
                 others = [*owners[part + 1 :], *owners[:part], *live]
                 other = next((worker for worker in others if worker != owner), owner)
                 shelves.append([self._shelf(w) for w in dict.fromkeys([owner, other])])
+        except ClusterLost:
+            raise
         except Exception as error:
             return [], f"a worker was lost before the parts met ({error})"
         return shelves, ""
@@ -150,6 +148,8 @@ class Runs:
         n_threads = self.client.nthreads().get(owners[0], 1)
         try:
             meeting, future = self._actor(owners[0], Meeting, self.top, self.slots, n_threads)
+        except ClusterLost:
+            raise
         except Exception as error:
             return [], f"a worker was lost before the parts met ({error})"
         self.meetings.append(future)
@@ -194,7 +194,7 @@ class Runs:
             return True
 
         try:
-            wait_for(self.client, tasks, look)
+            wait_for(self.client, tasks, look, asked=self.asked, together=True)
             if lost:
                 reason = f"the worker {', '.join(sorted(lost))} was lost"
                 self._break_up(None if owners[0] in lost else meeting, tasks, reason)
@@ -239,7 +239,8 @@ class Runs:
         future = self.client.submit(
             cls, *args, actor=True, workers=[owner], allow_other_workers=True, pure=False
         )
-        return reach(pickle.dumps(value_of(self.client, future)), self.client), future
+        actor = value_of(self.client, future, self.asked)
+        return reach(pickle.dumps(actor), self.client), future
 
     def _shelf(self, owner: str) -> Any:
         if owner not in self.shelves:

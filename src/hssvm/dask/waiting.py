@@ -8,6 +8,12 @@ from typing import Any
 
 from distributed import Client, Future
 
+from hssvm.dask.workers import Workers
+from hssvm.solvers import Status
+
+Asked = Callable[[], Status | None]
+"""Tells whether the user wants to stop, and why."""
+
 SHORT, LONG = 0.005, 0.2
 """Seconds between two looks at the futures, at first and later."""
 
@@ -31,12 +37,15 @@ def wait_for(
     client: Client,
     futures: Sequence[Future],
     watch: Callable[[], bool] | None = None,
-    idle: float | None = None,
+    reading: float = 0.0,
+    asked: Asked | None = None,
+    together: bool = False,
 ) -> None:
     """Wait until all futures are done; raise the first error of a task.
 
-    A task whose worker is lost is run again by the scheduler. Where no worker is left, or where
-    rows are gone for good, nothing runs: after a minute of that it is an error.
+    A task whose worker is lost is run again by the scheduler. Where no worker is left, where all
+    are paused, or where rows are gone for good, nothing runs: after a minute of that it is an
+    error.
 
     Parameters
     ----------
@@ -44,9 +53,13 @@ def wait_for(
     futures : sequence of Future
     watch : callable, optional
         Called at every look; False ends the wait.
-    idle : float, optional
-        Seconds for which no worker may be doing anything, if not a minute: the scheduler takes
-        time to read a large graph.
+    reading : float
+        Seconds that the scheduler may take to read a large graph, in addition to that minute.
+    asked : callable, optional
+        Asked whether the user wants to stop: then it takes seconds, not a minute, if workers are
+        paused or gone.
+    together : bool
+        Whether the tasks wait for each other: one on a paused worker keeps all from going on.
 
     Raises
     ------
@@ -55,7 +68,7 @@ def wait_for(
     # Not `distributed.wait`: its timeout is an exception, whose frames keep all futures of the
     # caller alive, and with them the memory of the workers, until Python collects garbage.
     busy = looked = time.monotonic()
-    pause, limit = SHORT, IDLE if idle is None else idle
+    pause, limit = SHORT, IDLE + reading
     while True:
         for future in futures:
             if future.status in ("error", "cancelled"):
@@ -67,22 +80,28 @@ def wait_for(
         now = time.monotonic()
         if now - looked > IDLE_POLL:
             looked = now
-            if any(client.processing().values()):
+            workers = Workers.of(client)
+            undone = [future.key for future in futures if not future.done()]
+            held_up = together and workers.paused and not workers.run_all(undone)
+            if workers.are_busy() and not held_up:
                 busy = now
-            elif now - busy > limit:
+                continue
+            stuck = workers.paused or not workers.infos
+            late = stuck and asked is not None and asked() is not None
+            if now - busy > (1.5 * IDLE_POLL if late else limit):  # at least two looks
+                reason = "max_time has passed, and " if late else ""
                 raise ClusterLost(
-                    f"none of the {len(live_workers(client))} workers has done anything for "
-                    f"{limit:.0f} s. Start workers if there are none; if the rows were in the "
-                    "memory of a worker that was lost, load them again; then fit again"
+                    f"{reason}the cluster has stood still for {now - busy:.0f} s: "
+                    f"{workers.obstacle()}"
                 )
 
 
-def values_of(client: Client, futures: Sequence[Future]) -> list[Any]:
+def values_of(client: Client, futures: Sequence[Future], asked: Asked | None = None) -> list[Any]:
     """Wait for futures and bring their results to the driver."""
-    wait_for(client, futures)
+    wait_for(client, futures, asked=asked)
     return [future.result(timeout=TRANSFER) for future in futures]
 
 
-def value_of(client: Client, future: Future) -> Any:
+def value_of(client: Client, future: Future, asked: Asked | None = None) -> Any:
     """Wait for a future and bring its result to the driver."""
-    return values_of(client, [future])[0]
+    return values_of(client, [future], asked)[0]

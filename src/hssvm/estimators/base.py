@@ -249,6 +249,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
                 polish(problem, system, solution)
                 solution.accept(self.tol)
         report.take_start(system, solution)
+        report.take_blocks(system.matrix)
         refine = refine and not ended
         if refine:
             with report.stage("refine"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.hss import estimate_error, estimate_form_error
+from hssvm.hss import HSSMatrix, estimate_error, estimate_form_error
 from hssvm.solvers import Solution
 from hssvm.systems import HSSSystem
 
@@ -57,6 +57,10 @@ class FitReport:
         By stage.
     history : dict
         Of "solve" and "refine", lists of (iteration, gaps): the gap on K~, and on K. Not saved.
+    leaf_ends : (n_leaves + 1,) array
+        Ends of the leaves in tree order. Not saved, and empty on Dask.
+    node_ranks : list of arrays
+        Rank of every node of every level, root first. Not saved, and empty on Dask.
     """
 
     n_rows: int = 0
@@ -78,6 +82,10 @@ class FitReport:
     history: dict[str, list[tuple[int, NDArray[np.float64]]]] = field(
         default_factory=dict, metadata={"saved": False}
     )
+    leaf_ends: NDArray[np.int64] = field(
+        default_factory=lambda: np.empty(0, np.int64), metadata={"saved": False}
+    )
+    node_ranks: list[NDArray[np.int64]] = field(default_factory=list, metadata={"saved": False})
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -96,6 +104,10 @@ class FitReport:
         self.ranks = [int(ranks.max()) for ranks in system.matrix.ranks]
         self.matrix_bytes, self.factor_bytes = system.matrix.nbytes, system.factor.nbytes
         self.history["solve"] = solution.history
+
+    def take_blocks(self, matrix: HSSMatrix) -> None:
+        """Take the sizes and ranks of all blocks."""
+        self.leaf_ends, self.node_ranks = matrix.tree.offsets(matrix.tree.depth), matrix.ranks
 
     def take(self, solution: Solution, *, on_true_kernel: bool, refined: bool) -> None:
         """Take the figures of the solution that the model keeps."""

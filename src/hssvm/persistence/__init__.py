@@ -29,9 +29,10 @@ member with format, version and hssvm, so that old readers can say what is new. 
 an estimator, or a new figure of the report, is no change: where the file lacks it, the default is
 taken.
 
-`archive` reads and writes such files, whatever is in them; `plain` turns Python values into JSON
-and back; `predictors` turns predictors into arrays and back; `model` is `save_model` and
-`load`. What a class keeps is its own business: see ``hssvm.estimators.saving``.
+`archive` reads and writes such files, whatever is in them; `replace` puts a complete file in the
+place of an old one; `plain` turns Python values into JSON and back; `predictors` turns predictors
+into arrays and back; `model` is `save_model` and `load`. What a class keeps is its own business:
+see ``hssvm.estimators.saving``.
 """
 
 from hssvm.persistence.model import load, save_model

@@ -6,13 +6,13 @@ import json
 import math
 import os
 import re
-import secrets
 import zipfile
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hssvm.persistence.replace import replacing
 
 DOCUMENT = "model.json"
 
@@ -25,6 +25,9 @@ HEADER = re.compile(
 CHUNK = 2**24
 """Bytes to read at once."""
 
+MAX_DOCUMENT = 2**26
+"""Bytes of the document: as Python objects it takes some twenty times as much memory."""
+
 
 def require(condition: bool | np.bool_, problem: str) -> None:
     """Raise ValueError for a file with this problem."""
@@ -34,23 +37,16 @@ def require(condition: bool | np.bool_, problem: str) -> None:
 
 def write(path: str | os.PathLike[str], document: Any, arrays: dict[str, NDArray[Any]]) -> None:
     """Write all of it, or nothing: a file that was there stays as it is if this fails."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} is not a folder; make it first")
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with partial.open("xb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                text = json.dumps(document, indent=1, allow_nan=False)
-                archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
-                for name, array in arrays.items():
-                    _write_array(archive, name, array)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    text = json.dumps(document, indent=1, allow_nan=False).encode()
+    require(
+        len(text) <= MAX_DOCUMENT,
+        f"{DOCUMENT} would have {len(text):,} bytes, and at most {MAX_DOCUMENT:,} are read; use "
+        "joblib.dump",
+    )
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
+        for name, array in arrays.items():
+            _write_array(archive, name, array)
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
@@ -73,7 +69,9 @@ class Archive:
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document, an object."""
-        with self._open(self._members[DOCUMENT]) as member:
+        info = self._members[DOCUMENT]
+        require(info.file_size <= MAX_DOCUMENT, f"{DOCUMENT} has more than {MAX_DOCUMENT:,} bytes")
+        with self._open(info) as member:
             document = json.loads(member.read())
         require(isinstance(document, dict), f"{DOCUMENT} is no object")
         return document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.plotting._figure import axes_or_new
+from hssvm.plotting._pipeline import final_step, transformed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,17 +27,24 @@ SHOWN = 2000
 class BoundaryDisplay:
     """Decision values over a plane, with the boundary, the rows, and the borders of the leaves.
 
+    With more than two classes, the region of every class.
+
     Parameters
     ----------
     x, y : (g,) arrays
         The grid.
-    values : (g, g) array
+    values : (g, g) or (g, g, n_classes) array
         Decision values at its points; rows are those of `y`.
     leaves : (g, g) array or None
         Leaf of every point, of a model on the compressed kernel.
     rows : (m, 2) array
-    labels : (m,) array of int
+    labels : (m,) array of int or None
         Classes by number.
+    classes : sequence of str
+        Their names.
+    feature_names : pair of str
+    margin : bool
+        Whether the lines at -1 and 1 mean something: not for novelty detection.
 
     Attributes
     ----------
@@ -60,39 +69,79 @@ class BoundaryDisplay:
     values: Floats
     leaves: NDArray[np.int64] | None
     rows: Floats
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int64] | None
+    classes: Sequence[str] = ("0", "1")
+    feature_names: tuple[str, str] = ("feature 0", "feature 1")
+    margin: bool = True
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any) -> BoundaryDisplay:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None) -> BoundaryDisplay:
         """Evaluate a model of two features on a grid around the rows.
 
         Parameters
         ----------
-        estimator : SVC or SVCCV
-            Fitted, of two classes.
-        X : (n, 2) array-like
-        y : (n,) array-like
+        estimator : SVC, SVCCV or OneClassSVM, or a pipeline that ends with one
+            Fitted.
+        X : (n, 2) array-like or DataFrame
+            What the estimator predicts from.
+        y : (n,) array-like, optional
+            Classes, which color the rows; for OneClassSVM 1 inside and -1 outside.
+
+        Examples
+        --------
+        >>> import matplotlib; matplotlib.use("Agg")
+        >>> import numpy as np
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from hssvm import SVC
+        >>> from hssvm.plotting import BoundaryDisplay
+        >>> X = np.random.default_rng(0).standard_normal((300, 2))
+        >>> y = np.digitize(X[:, 0] * X[:, 1], [-0.5, 0.5])
+        >>> model = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, y)
+        >>> BoundaryDisplay.from_estimator(model, X, y).values.shape
+        (200, 200, 3)
         """
+        if not hasattr(estimator, "decision_function"):
+            raise ValueError(
+                f"{type(final_step(estimator)).__name__} has no decision function, and so no "
+                "boundary; use SVC, SVCCV or OneClassSVM"
+            )
         rows: Floats = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != 2:
             raise ValueError(f"a plane has two features; X has shape {rows.shape}")
-        if estimator.classes_.size != 2:
-            raise ValueError(f"one boundary has two classes, not {estimator.classes_.size}")
         low, high = rows.min(axis=0), rows.max(axis=0)
-        margin = 0.05 * (high - low)
-        x_side, y_side = np.linspace(low - margin, high + margin, GRID).T
-        points = np.stack(np.meshgrid(x_side, y_side), axis=-1).reshape(-1, 2)
-        values = estimator.decision_function(points).reshape(GRID, GRID)
-        leaves = None
-        if estimator._leafwise is not None:
-            scaled = estimator._scaling(points.astype(estimator._leafwise.X.dtype))
-            leaves = estimator._leafwise.tree.route(scaled).reshape(GRID, GRID)
+        border = np.where(high > low, 0.05 * (high - low), 1.0)
+        x_side, y_side = np.linspace(low - border, high + border, GRID).T
+        points: Any = np.stack(np.meshgrid(x_side, y_side), axis=-1).reshape(-1, 2)
+        names = {}
+        if hasattr(X, "columns"):
+            points = type(X)(points, columns=X.columns)
+            names = {"feature_names": (str(X.columns[0]), str(X.columns[1]))}
+        values = estimator.decision_function(points)
+        final = final_step(estimator)
+        leaves, predictor = None, getattr(final, "_leafwise", None)
+        if predictor is not None:
+            inside = transformed(estimator, points).astype(predictor.X.dtype)
+            leaves = predictor.tree.route(final._scaling(inside)).reshape(GRID, GRID)
         some = np.random.default_rng(0).permutation(rows.shape[0])[:SHOWN]
-        labels = np.searchsorted(estimator.classes_, np.asarray(y)[some])
-        return cls(x_side, y_side, values, leaves, rows[some], labels)
+        classes: NDArray[Any] = getattr(estimator, "classes_", np.array([-1, 1]))
+        return cls(
+            x_side,
+            y_side,
+            values.reshape(GRID, GRID, *values.shape[1:]),
+            leaves,
+            rows[some],
+            None if y is None else _numbered(np.asarray(y), classes)[some],
+            [str(label) for label in classes],
+            margin=hasattr(estimator, "classes_"),
+            **names,
+        )
 
     def plot(self, ax: Axes | None = None) -> BoundaryDisplay:
-        """Draw the values as colours, the boundary and the margins as lines, leaves in grey.
+        """Draw the boundary and the rows, and the borders of the leaves in gray.
+
+        Colors are decision values; with more than two classes they are the classes, and the darker
+        the larger the lead over the second best.
 
         Parameters
         ----------
@@ -105,30 +154,71 @@ class BoundaryDisplay:
         """
         self.ax_ = ax = axes_or_new(ax, (5.6, 4.6))
         self.figure_ = ax.figure
-        size = float(np.abs(self.values).max())
-        image = ax.pcolormesh(
-            self.x, self.y, self.values, cmap="RdBu", vmin=-size, vmax=size, alpha=0.5
-        )
-        self.figure_.colorbar(image, ax=ax, label="decision value")
+        colors = self._draw_values() if self.values.ndim == 2 else self._draw_regions()
         if self.leaves is not None:
             border = np.zeros(self.leaves.shape, bool)
             border[:, 1:] |= self.leaves[:, 1:] != self.leaves[:, :-1]
             border[1:] |= self.leaves[1:] != self.leaves[:-1]
             shade = np.where(border, 0.7, np.nan)
             ax.pcolormesh(self.x, self.y, shade, cmap="Greys", vmin=0, vmax=1, alpha=0.6)
-        ax.scatter(
-            self.rows[:, 0],
-            self.rows[:, 1],
-            c=self.labels,
-            cmap="RdBu",
-            s=6,
-            edgecolors="0.2",
-            linewidths=0.2,
-        )
-        ax.contour(
-            self.x, self.y, self.values, levels=[-1, 0, 1], colors="black",
-            linestyles=["--", "-", "--"], linewidths=[0.8, 1.8, 0.8],
-        )  # fmt: skip
-        leaves = "" if self.leaves is None else ", grey: borders of the leaves"
-        ax.set(xlabel="feature 0", ylabel="feature 1", title=f"dashed: margin{leaves}")
+        style: dict[str, Any] = {"s": 6, "edgecolors": "0.2", "linewidths": 0.2}
+        if self.labels is None:
+            ax.scatter(*self.rows.T, color="0.4", **style)
+        else:
+            for number, name in enumerate(self.classes):
+                some = self.rows[self.labels == number]
+                ax.scatter(*some.T, color=[colors[number]], label=name, **style)
+            ax.legend(loc="upper right", markerscale=2.5, handletextpad=0.2)
+        notes = ["dashed: margin"] if self.margin and self.values.ndim == 2 else []
+        notes += [] if self.leaves is None else ["gray: borders of the leaves"]
+        ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1], title=", ".join(notes))
         return self
+
+    def _draw_values(self) -> list[Any]:
+        """Draw decision values and their boundary; return the colors of the two classes."""
+        ax = self.ax_
+        size = float(np.abs(self.values).max())
+        if not self.margin and self.values.max() > 0:  # values fall far below 0 outside
+            size = float(self.values.max())
+        image = ax.pcolormesh(
+            self.x, self.y, self.values, cmap="RdBu", vmin=-size, vmax=size, alpha=0.5
+        )
+        extend = "min" if self.values.min() < -size else "neither"
+        self.figure_.colorbar(image, ax=ax, label="decision value", extend=extend)
+        lines = {-1: ("--", 0.8), 1: ("--", 0.8)} if self.margin else {}
+        for level, (dashes, width) in {**lines, 0: ("-", 1.8)}.items():
+            self._draw_line(self.values - level, linestyles=dashes, linewidths=width)
+        return [image.cmap(0.0), image.cmap(1.0)]
+
+    def _draw_regions(self) -> list[Any]:
+        """Draw the region of every class; return their colors."""
+        from matplotlib import colormaps
+        from matplotlib.colors import to_rgb
+
+        n_classes = self.values.shape[2]
+        palette = colormaps["tab10" if n_classes <= 10 else "turbo"]
+        colors = [
+            to_rgb(palette(i if n_classes <= 10 else i / (n_classes - 1))) for i in range(n_classes)
+        ]
+        best, second = np.sort(self.values, axis=2)[..., ::-1][..., :2].transpose(2, 0, 1)
+        strength = 0.2 + 0.4 * np.minimum(best - second, 2.0) / 2.0
+        shown = np.array(colors)[self.values.argmax(axis=2)]
+        self.ax_.pcolormesh(self.x, self.y, np.dstack([shown, strength]))
+        for number in range(n_classes):
+            others = np.delete(self.values, number, axis=2).max(axis=2)
+            lead = self.values[..., number] - others
+            self._draw_line(lead, linestyles="-", linewidths=1.2)
+        return colors
+
+    def _draw_line(self, values: Floats, **style: Any) -> None:
+        """Draw the line where `values` are 0, if there is one: contour warns if there is none."""
+        if values.min() < 0 < values.max():
+            self.ax_.contour(self.x, self.y, values, levels=[0], colors="black", **style)
+
+
+def _numbered(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        known = ", ".join(map(str, classes))
+        raise ValueError(f"y has the label {unknown[0]}, which is not one of the model's: {known}")
+    return np.searchsorted(classes, y)

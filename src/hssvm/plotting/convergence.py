@@ -9,6 +9,7 @@ import numpy as np
 
 from hssvm.kernels.base import Floats
 from hssvm.plotting._figure import axes_or_new
+from hssvm.plotting._pipeline import final_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,10 +55,10 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        estimator : SVC, SVCCV, SVR or OneClassSVM
+        estimator : SVC, SVCCV, SVR or OneClassSVM, or a pipeline that ends with one
             Fitted, and not loaded from a file, which has no history.
         """
-        history = estimator.fit_report_.history
+        history = final_step(estimator).fit_report_.history
         if not history.get("solve"):
             raise ValueError(
                 "the fit has no history: it was loaded from a file, or made by the paper's setting"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.hss import HSSMatrix
 from hssvm.plotting._figure import axes_or_new, font_size, size_in_points, write
+from hssvm.plotting._pipeline import final_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,16 +72,50 @@ class RankDisplay:
         ----------
         H : HSSMatrix
         """
+        return cls._from_nodes(H.tree.offsets(H.tree.depth), H.ranks)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> RankDisplay:
+        """Show the matrix that a model was trained with.
+
+        Parameters
+        ----------
+        estimator : SVC, SVCCV, SVR or OneClassSVM, or a pipeline that ends with one
+            Fitted in this process: neither files nor clusters keep the ranks of all blocks.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> from hssvm.plotting import RankDisplay
+        >>> X = np.random.default_rng(0).standard_normal((3000, 2))
+        >>> model = SVC(refine=False, random_state=0).fit(X, np.hypot(*X.T) < 1)
+        >>> RankDisplay.from_estimator(model).blocks.shape
+        (30, 4)
+        """
+        report = final_step(estimator).fit_report_
+        if not report.node_ranks:
+            raise ValueError(
+                "the model does not know the ranks of its blocks, because it was loaded from a "
+                "file or trained on Dask; fit it here, or compress its rows and use from_matrix"
+            )
+        return cls._from_nodes(report.leaf_ends, report.node_ranks)
+
+    @classmethod
+    def _from_nodes(
+        cls, leaf_ends: NDArray[np.int64], node_ranks: Sequence[NDArray[np.int64]]
+    ) -> RankDisplay:
+        """Blocks of all siblings, from the ranks of the nodes of every level."""
         blocks, ranks = [np.empty((0, 4), np.int64)], [np.empty(0, np.int64)]
-        for level in range(1, H.tree.depth + 1):
-            ends = H.tree.offsets(level)
+        depth = len(node_ranks) - 1
+        for level in range(1, depth + 1):
+            ends = leaf_ends[:: 2 ** (depth - level)]
             node = np.arange(2**level)
             sibling = node ^ 1
             blocks.append(
                 np.stack([ends[node], ends[node + 1], ends[sibling], ends[sibling + 1]], axis=1)
             )
-            ranks.append(np.minimum(H.ranks[level], H.ranks[level][sibling]))
-        leaf_ends = H.tree.offsets(H.tree.depth)
+            ranks.append(np.minimum(node_ranks[level], node_ranks[level][sibling]))
         return cls(leaf_ends, np.concatenate(blocks), np.concatenate(ranks))
 
     def plot(self, ax: Axes | None = None) -> RankDisplay:

@@ -119,13 +119,18 @@ class ScoreGridDisplay:
         row, column = np.unravel_index(int(np.nanargmax(self.scores)), self.scores.shape)
         return int(row), int(column)
 
-    def plot(self, ax: Axes | None = None) -> ScoreGridDisplay:
+    def plot(
+        self, ax: Axes | None = None, *, vmin: float | None = None, vmax: float | None = None
+    ) -> ScoreGridDisplay:
         """Draw the heat map.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Of a new figure if not given.
+        vmin, vmax : float, optional
+            Scores at the two ends of the color scale; the lowest and the highest if not given. Pass
+            the same ones to maps that are compared with each other.
 
         Returns
         -------
@@ -137,7 +142,9 @@ class ScoreGridDisplay:
         self.figure_ = ax.figure
         from matplotlib.patches import Rectangle
 
-        self.image_ = ax.imshow(self.scores, cmap="viridis", origin="lower", aspect="auto")
+        self.image_ = ax.imshow(
+            self.scores, cmap="viridis", origin="lower", aspect="auto", vmin=vmin, vmax=vmax
+        )
         row, column = self.best_index
         self.frame_ = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, clip_on=False)
         self.frame_.set(edgecolor="black", linewidth=3, zorder=3)

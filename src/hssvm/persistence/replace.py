@@ -1,0 +1,99 @@
+"""A file that is replaced as a whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Yield a new file, which takes the place of `path` at the end of the block.
+
+    After an error, the file that was there is unchanged. Symbolic links are followed, and the new
+    file keeps the permissions of the old one, and its owner where the system allows that.
+
+    Parameters
+    ----------
+    path : str or path
+        A regular file, or a name that is free.
+    """
+    target, old = _resolve(path)
+    mode = 0o666 if old is None else 0o600  # until it has the mode of the old file
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        unnamed = _open_unnamed(target.parent, mode)
+        with unnamed or open(partial, "xb", opener=lambda n, f: os.open(n, f, mode)) as file:
+            if old is not None:
+                _take_permissions(file.fileno(), old)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if unnamed is not None:
+                _name(unnamed.fileno(), partial)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _resolve(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
+    """The file behind all symbolic links, and its status if there is one."""
+    target = Path(os.path.realpath(path))
+    try:
+        old = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"{target.parent} is not a folder; make it first") from None
+        return target, None
+    if stat.S_ISDIR(old.st_mode):
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
+    if not stat.S_ISREG(old.st_mode):
+        raise OSError(f"{path} is a device, pipe or socket; give the name of a regular file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(f"{path} is write-protected; give another name, or make it writable")
+    return target, old
+
+
+def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
+    """A file that disappears with the process, even if that is killed; None if there are none.
+
+    Linux has them, on most file systems.
+    """
+    if sys.platform != "linux":
+        return None
+    try:
+        number = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
+    except OSError:  # an error that is not about O_TMPFILE comes again with the named file
+        return None
+    if not os.path.exists(_entry(number)):  # /proc is not mounted
+        os.close(number)
+        return None
+    return os.fdopen(number, "wb")
+
+
+def _name(number: int, path: Path) -> None:
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:  # Python follows the link that the entry is only where it is given a dir_fd
+        os.link(_entry(number), path.name, dst_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _entry(number: int) -> str:
+    return f"/proc/self/fd/{number}"
+
+
+def _take_permissions(number: int, old: os.stat_result) -> None:
+    if sys.platform == "win32":  # a file gets the permissions of its folder
+        return
+    for owner in ((old.st_uid, -1), (-1, old.st_gid)):
+        with suppress(PermissionError):
+            os.fchown(number, *owner)
+    os.fchmod(number, stat.S_IMODE(old.st_mode))  # last: fchown clears bits
