@@ -232,7 +232,7 @@ def test_report(rng):
     model = SVC(refine=False, random_state=0).fit(X, y)
     report, text = model.fit_report_, model.summary()
     for part in (
-        "SVC(random_state=0, refine=False)", "3,000 rows, 3 columns", "relative error",
+        "SVC(random_state=0, refine=False)", "3,000 rows, 6 features, 3 classes", "relative error",
         "on the compressed kernel", "compression changes the objective",
     ):  # fmt: skip
         assert part in text
@@ -240,7 +240,7 @@ def test_report(rng):
     assert report.gap.shape == report.objective.shape == report.objective_error.shape == (3,)
     assert report.matrix_bytes > 0
     assert report.factor_bytes > 0
-    assert "exact, one block" in SVC().fit(X[:100], y[:100]).summary()
+    assert "on the exact kernel" in SVC().fit(X[:100], y[:100]).summary()
 
 
 def test_verbose_shows_progress_on_stderr(rng, capsys):

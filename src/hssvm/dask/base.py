@@ -107,6 +107,7 @@ class DaskMachine(BaseEstimator):
             self.feature_names_in_: NDArray[Any] = np.array(names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        report.task = self._local._task
         self.fit_report_ = report
         self.intercept_ = model.intercept
         self.n_iter_ = report.n_iter

@@ -129,6 +129,7 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         self._fit(X, y, sample_weight, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels
+        self.fit_report_.n_classes = self.classes_.size
         return self
 
     def _columns(self, layout: Layout) -> ClassColumns:

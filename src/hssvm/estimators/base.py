@@ -92,6 +92,9 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     _saved = (*SavableEstimator._saved, "feature_shift_", "feature_factor_")
 
+    _task: ClassVar[str]
+    """What the report calls the task."""
+
     warm_start = False
     memory_limit: float | None = None
 
@@ -338,10 +341,14 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     def _fit_rows(self, X: Rows, weight: Floats, problem: Problem, tasks: FitTasks) -> None:
         """Compress the kernel matrix of rows, and solve a problem on it."""
-        report, seed = FitReport(), self._seed()
+        report, seed = self._report(), self._seed()
         matrix, refine = self._prepare(X, weight, report, seed)
         tasks.done("compress")
         self._fit_problem(matrix, problem, report, tasks, seed, refine=refine)
+
+    def _report(self) -> FitReport:
+        """Begin a report."""
+        return FitReport(task=self._task)
 
     def _tasks(self) -> FitTasks:
         """Begin a fit."""

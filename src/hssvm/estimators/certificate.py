@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.estimators.display import ShownAsText
 from hssvm.kernels.base import Floats
 from hssvm.kernels.rows import KernelRows
 from hssvm.problems import Problem, Values
@@ -23,9 +24,9 @@ CONFIDENCE = 1.96
 """Standard deviations on either side: 95 %."""
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """Objective values and duality gap on the true kernel; made by `SVC.certify`.
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(ShownAsText):
+    """Objective values and duality gap on the exact kernel; made by `SVC.certify`.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class Certificate:
 
     def __str__(self) -> str:
         """One line per column."""
-        lines = [f"on the true kernel, from {self.n_rows:,} rows:"]
+        lines = [f"on the exact kernel, from {self.n_rows:,} rows:"]
         for P, D, gap, low, high in zip(
             self.primal, self.dual, self.gap, self.low, self.high, strict=True
         ):

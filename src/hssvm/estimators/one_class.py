@@ -111,6 +111,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     array([ 1, -1])
     """
 
+    _task = "novelty detection"
+
     def __init__(
         self,
         nu: float = 0.5,

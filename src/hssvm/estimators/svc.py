@@ -28,6 +28,8 @@ class Classifier(ClassifierMixin, KernelMachine):
 
     _saved = (*KernelMachine._saved, "classes_", "n_support_")
 
+    _task = "classification"
+
     def _C(self) -> float:
         """Return the C of the fitted model."""
         raise NotImplementedError
@@ -57,6 +59,9 @@ class Classifier(ClassifierMixin, KernelMachine):
         if self.classes_.size == 2:
             return np.where(codes == 1, 1, -1).astype(dtype)[:, None]
         return np.where(codes[:, None] == np.arange(self.classes_.size), 1, -1).astype(dtype)
+
+    def _report(self) -> FitReport:
+        return FitReport(task=self._task, n_classes=self.classes_.size)
 
     def _train(
         self,
@@ -359,7 +364,7 @@ class SVC(Classifier):
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
-            report, seed = FitReport(), self._seed()
+            report, seed = self._report(), self._seed()
             matrix, refine = self._prepare(X, weight, report, seed)
             tasks.done("compress")
             bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]

@@ -111,6 +111,8 @@ class SVR(RegressorMixin, KernelMachine):
     (True, True)
     """
 
+    _task = "regression"
+
     def __init__(
         self,
         C: float = 1.0,

@@ -172,7 +172,7 @@ fit_report_, n_features_in_
             y = self.classes_[codes]
             splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
             self.n_splits_ = len(splits)
-            report, seed = FitReport(), self._seed()
+            report, seed = self._report(), self._seed()
             refine = self._refines(X, self._make_kernel(X, weight, self.gammas_[0]))
             tree = self._build_tree(X, report, seed)
             unit_bound = self._signs(codes, X.dtype) * cost.astype(X.dtype)[:, None]
