@@ -17,7 +17,7 @@ from hssvm.dask.columns import ClassColumns
 from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Layout
 from hssvm.estimators.svc import classify
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import Floats
 
 
 class SVC(ClassifierMixin, DaskMachine):
@@ -125,7 +125,6 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         -------
         self
         """
-        require_positive(C=self.C)
         self._fit(X, y, sample_weight, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.estimators.display import ShownAsText
+from hssvm.estimators.parameters import NONE, check_parameter, integer
 from hssvm.kernels.base import Floats
 from hssvm.kernels.rows import KernelRows
 from hssvm.problems import Problem, Values
@@ -87,8 +88,7 @@ def certify(
     rng = np.random.default_rng(seed)
     has_coefficient = Z.any(axis=1)
     support = np.flatnonzero(has_coefficient)
-    if n_rows is not None and n_rows < 4:
-        raise ValueError(f"n_rows must be at least 4, got {n_rows}")
+    check_parameter("n_rows", n_rows, [NONE, integer(4)])
     if n_rows is not None and n_rows >= problem.n:
         n_rows = None
     parts = []

@@ -13,10 +13,11 @@ from hssvm._threads import serial_blas
 from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.display import ShownAsText
+from hssvm.estimators.parameters import POSITIVES, check_parameter
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.scaling import Scaling
 from hssvm.estimators.svc import SVC
-from hssvm.kernels.base import Floats, as_rows, require_positive
+from hssvm.kernels.base import Floats, as_rows
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
 
@@ -102,10 +103,10 @@ def svc_path(
     for name in ("C", "prediction"):
         if name in parameters:
             raise TypeError(f"svc_path takes no {name}: see Cs, and SVC for exact prediction")
-    values: NDArray[np.float64] = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
-    for C in values:
-        require_positive(C=C)
+    check_parameter("Cs", Cs, [POSITIVES])
+    values: NDArray[np.float64] = np.asarray(Cs, dtype=np.float64)
     model = SVC(**{"refine": False, **parameters})
+    tasks = model._tasks()
     with serial_blas(), logging_to_stderr(model.verbose):
         X, codes, weight, cost = model._check_fit(X, y, sample_weight)
         if model.classes_.size > 2:
@@ -117,7 +118,7 @@ def svc_path(
         signs = model._signs(codes, X.dtype)
         problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
         system = model._factor(matrix, problem, report)
-        solution, refine = model._solve(problem, system, report, model._tasks(), refine=refine)
+        solution, refine = model._solve(problem, system, report, tasks, refine=refine)
         with report.stage("finish"):
             predictor: LeafwisePredictor | ExpansionPredictor
             if refine or not matrix.projection:

@@ -89,13 +89,17 @@ class FitReport(ShownAsText):
     )
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage and log its end."""
+    def stage(self, name: str, goal: float | None = None) -> Iterator[None]:
+        """Time a stage, and log its begin and end; `goal` is the gap it aims for.
+
+        `hssvm.estimators.progress` reads these records.
+        """
         start = time.perf_counter()
+        logger.debug("%s: begins", name, extra={"stage": name, "goal": goal})
         yield
         elapsed = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
-        logger.info("%s: %.2f s", name, elapsed)
+        logger.info("%s: %.2f s", name, elapsed, extra={"stage": name, "seconds": elapsed})
 
     def take_start(self, system: HSSSystem, solution: Solution) -> None:
         """Take the figures of the compression, and of the solution on it."""

@@ -15,10 +15,11 @@ from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
+from hssvm.estimators.parameters import without
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
 from hssvm.hss import HSSMatrix, Strategy
-from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
 from hssvm.problems import SVCProblem
 
@@ -231,7 +232,8 @@ class SVC(Classifier):
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
     verbose : int, default=0
-        1 shows the progress on stderr, 2 every level of the tree; both through `logging`.
+        1 shows the stages of a fit: as a progress bar in notebooks, elsewhere as lines on stderr.
+        2 adds every iteration and level of the tree. The lines go through `logging`.
 
     Attributes
     ----------
@@ -265,6 +267,7 @@ class SVC(Classifier):
     True
     """
 
+    @without("probability", "shrinking", "decision_function_shape", "break_ties")
     def __init__(
         self,
         C: float = 1.0,
@@ -360,7 +363,6 @@ class SVC(Classifier):
         -------
         self
         """
-        require_positive(C=self.C)
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
