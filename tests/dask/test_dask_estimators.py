@@ -241,7 +241,7 @@ def test_path(client, rng):
     assert gathered.dual_coef.shape == (5000, 3)
     with pytest.raises(ValueError, match="two classes"):
         hssvm.dask.svc_path(X, np.digitize(X[:, 0], [-1, 1]), Cs, client=client)
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="non-empty sequence"):
         hssvm.dask.svc_path(X, y, client=client)
     with pytest.raises(TypeError, match="see Cs"):
         hssvm.dask.svc_path(X, y, Cs, C=3)

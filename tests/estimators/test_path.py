@@ -27,7 +27,7 @@ def test_path_is_for_two_classes(rng):
     X, y = data(rng, 100, n_classes=3)
     with pytest.raises(ValueError, match="svc_path is for two classes"):
         svc_path(X, y, [1.0])
-    with pytest.raises(ValueError, match="C must be a positive number"):
+    with pytest.raises(ValueError, match="Cs must be a non-empty sequence of positive numbers"):
         svc_path(X, y > 0, [1.0, -1.0])
     with pytest.raises(TypeError, match="takes no C"):
         svc_path(X, y > 0, [1.0], C=2.0)

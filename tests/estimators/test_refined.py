@@ -39,7 +39,7 @@ def test_refined_is_the_exact_svm(dtype, sparse, rng):
     assert report.objective_error[0] == 0
     primal = objective(K, z, 2 * y[:3000] - 1, 5 * weight, model.intercept_[0])
     assert_allclose(report.objective[0], primal, rtol=1e-5)
-    assert "on the true kernel" in model.summary()
+    assert "on the exact kernel" in model.summary()
     copy = pickle.loads(pickle.dumps(model))
     assert_allclose(copy.decision_function(rows), model.decision_function(rows))
 

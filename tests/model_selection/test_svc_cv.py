@@ -117,9 +117,9 @@ def test_kernels_without_a_gamma(rng):
 
 def test_errors_say_what_to_do(rng):
     X, y = data(rng, 60)
-    with pytest.raises(ValueError, match="tol must be a number"):
+    with pytest.raises(ValueError, match="tol must be a positive number"):
         SVCCV(tol=None).fit(X, y)
-    with pytest.raises(ValueError, match="at least one value"):
+    with pytest.raises(ValueError, match="non-empty sequence"):
         SVCCV(Cs=[]).fit(X, y)
     one_class = np.flatnonzero(y == 0)[:5]
     train = np.setdiff1d(np.arange(60), one_class)

@@ -22,7 +22,6 @@ from hssvm.dask.plan import Layout
 from hssvm.estimators.base import RANK, SILENT, KernelMachine, resolve_gamma
 from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.hss import NestedNystroem
-from hssvm.kernels.base import require_positive
 from hssvm.solvers import Status
 
 
@@ -69,11 +68,9 @@ class DaskMachine(BaseEstimator):
         return client
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> None:
-        if self.max_time is not None:
-            require_positive(max_time=self.max_time)
-        deadline = None if self.max_time is None else time.monotonic() + self.max_time
         local = self._make_local()
-        local._check_solver()
+        local._check_parameters()
+        deadline = None if self.max_time is None else time.monotonic() + self.max_time
         seed = local._seed()
 
         def describe(layout: Layout) -> tuple[Recipe, Columns]:
@@ -107,6 +104,7 @@ class DaskMachine(BaseEstimator):
             self.feature_names_in_: NDArray[Any] = np.array(names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        report.task = self._local._task
         self.fit_report_ = report
         self.intercept_ = model.intercept
         self.n_iter_ = report.n_iter

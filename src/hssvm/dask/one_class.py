@@ -104,8 +104,6 @@ max_rank, rtol, surplus, random_state, verbose
         -------
         self
         """
-        if not 0 < self.nu <= 1:
-            raise ValueError(f"nu must be above 0 and at most 1, got {self.nu!r}")
         self._fit(X, None, sample_weight, classify=False)
         dtype = self._model.layout.dtype
         self.intercept_ = self._model.intercept = raised_intercept(self.intercept_, dtype)

@@ -14,9 +14,10 @@ from hssvm.dask.columns import ClassColumns
 from hssvm.dask.model import DistributedModel
 from hssvm.dask.plan import Layout
 from hssvm.dask.svc import SVC, class_weights
+from hssvm.estimators.parameters import POSITIVES, check_parameter
 from hssvm.estimators.path import SVCPath
 from hssvm.estimators.report import FitReport
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +122,7 @@ def svc_path(
     """
     if "C" in parameters:
         raise TypeError("svc_path takes no C: see Cs")
-    if len(Cs) == 0:
-        raise ValueError("svc_path needs at least one value in Cs")
-    for C in Cs:
-        require_positive(C=C)
+    check_parameter("Cs", Cs, [POSITIVES])
     trained = _PathSVC(**parameters, client=client)
     trained.Cs = np.asarray(Cs, np.float64)
     trained.fit(X, y, sample_weight)

@@ -187,7 +187,7 @@ class Runs:
                 latest = meeting.latest().result(timeout=10)
                 if latest is not None and latest != news:
                     news = latest
-                    logger.info("iteration %d: largest gap %.1e", *news)
+                    logger.info("iteration %d: largest gap %.1e", *news, extra={"gap": news[1]})
                 if asked is None and (status := self.asked()) is not None:
                     meeting.ask_to_stop(status).result(timeout=10)
                     asked = status

@@ -17,7 +17,7 @@ from hssvm.dask.columns import ClassColumns
 from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Layout
 from hssvm.estimators.svc import classify
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import Floats
 
 
 class SVC(ClassifierMixin, DaskMachine):
@@ -125,10 +125,10 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         -------
         self
         """
-        require_positive(C=self.C)
         self._fit(X, y, sample_weight, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels
+        self.fit_report_.n_classes = self.classes_.size
         return self
 
     def _columns(self, layout: Layout) -> ClassColumns:

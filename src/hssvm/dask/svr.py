@@ -15,7 +15,7 @@ from hssvm.dask.base import DaskMachine
 from hssvm.dask.columns import ValueColumn
 from hssvm.dask.pieces import Piece
 from hssvm.dask.plan import Layout
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import Floats
 
 
 class SVR(RegressorMixin, DaskMachine):
@@ -108,9 +108,6 @@ max_rank, rtol, surplus, random_state, verbose
         -------
         self
         """
-        require_positive(C=self.C)
-        if not self.epsilon >= 0:
-            raise ValueError(f"epsilon must be at least 0, got {self.epsilon!r}")
         self._fit(X, y, sample_weight, classify=False)
         return self
 

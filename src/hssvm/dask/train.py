@@ -242,8 +242,8 @@ def _mean_diagonal(built: Built, seat: Seat) -> float:
 def _unite(report: FitReport, n_rows: int, seat: Seat) -> None:
     """Make the report of a part that of all."""
     report.n_rows = n_rows
-    memory = seat.sum(np.array([report.matrix_bytes, report.factor_bytes]))
-    report.matrix_bytes, report.factor_bytes = (int(total) for total in memory)
+    totals = seat.sum(np.array([report.matrix_bytes, report.factor_bytes, report.n_support]))
+    report.matrix_bytes, report.factor_bytes, report.n_support = (int(total) for total in totals)
     report.ranks = [int(rank) for rank in seat.max(np.array(report.ranks))]
     slowest = seat.max(np.array(list(report.seconds.values())))
     report.seconds = dict(zip(report.seconds, slowest.tolist(), strict=True))

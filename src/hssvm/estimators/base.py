@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +17,18 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.forecast import Forecast, forecast
+from hssvm.estimators.parameters import (
+    RULES,
+    InvalidParameterError,
+    Rule,
+    as_scalar,
+    check_parameter,
+    check_parameters,
+)
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import SavableEstimator, has_form
-from hssvm.estimators.scaling import Scaling
-from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
+from hssvm.estimators.scaling import Scaling, require_moderate
+from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, compress
 from hssvm.hss.strategies import largest_size
 from hssvm.kernels import (
     CallableKernel,
@@ -32,7 +40,7 @@ from hssvm.kernels import (
     Matern52,
     Polynomial,
 )
-from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.rows import KernelRows
 from hssvm.persistence.archive import require
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
@@ -92,6 +100,12 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     _saved = (*SavableEstimator._saved, "feature_shift_", "feature_factor_")
 
+    _task: ClassVar[str]
+    """What the report calls the task."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = RULES
+    """What the parameters accept."""
+
     warm_start = False
     memory_limit: float | None = None
 
@@ -100,7 +114,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         "laplacian": lambda self, gamma: Laplacian(gamma),
         "matern32": lambda self, gamma: Matern32(gamma),
         "matern52": lambda self, gamma: Matern52(gamma),
-        "poly": lambda self, gamma: Polynomial(gamma, self.coef0, self.degree),
+        "poly": lambda self, gamma: Polynomial(gamma, float(self.coef0), int(self.degree)),
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -122,31 +136,25 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
             return CallableKernel(self.kernel)
         if self.kernel == "linear":
             return Linear()
-        if self.kernel not in self._kernels:
-            known = ", ".join(map(repr, [*self._kernels, "linear"]))
-            raise ValueError(
-                f"kernel must be one of {known}, a Kernel of hssvm.kernels, or a function of two "
-                f"sets of rows; got {self.kernel!r}. Kernels must be positive semi-definite, which "
-                "the sigmoid is not; a precomputed matrix cannot be compressed without its rows."
-            )
         return self._kernels[self.kernel](self, gamma())
 
-    def _check_prediction(self) -> None:
-        if self.prediction not in ("auto", "leafwise", "exact"):
-            raise ValueError(
-                f"prediction must be 'auto', 'leafwise' or 'exact', got {self.prediction!r}"
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False), self._rules)
+        known = [*self._kernels, "linear"]
+        if isinstance(self.kernel, str):
+            fits = self.kernel in known
+        else:
+            fits = callable(self.kernel) or isinstance(self.kernel, Kernel)
+        if not fits or isinstance(self.kernel, type):
+            raise InvalidParameterError(
+                f"kernel must be one of {', '.join(map(repr, known))}, a Kernel such as "
+                "hssvm.kernels.Gaussian(0.5), or a function of two sets of rows; got "
+                f"{self.kernel!r}. Kernels must be positive semi-definite, which the sigmoid is "
+                "not; a precomputed matrix cannot be compressed without its rows."
             )
 
     def _refines(self, X: Rows, kernel: Kernel) -> bool:
         """Whether to go on to the true kernel: as asked for, or if the forecast allows it."""
-        if self.refine not in (True, False, "auto"):
-            raise ValueError(f"refine must be True, False or 'auto', got {self.refine!r}")
-        self._check_prediction()
-        if not (self.compression is None or isinstance(self.compression, Strategy)):
-            raise TypeError(
-                "compression must be None or a strategy of hssvm.hss such as "
-                f"NeighbourInterpolation(), got {self.compression!r}"
-            )
         asked = self.refine != "auto" and bool(self.refine)
         if asked and self.prediction == "leafwise":
             raise ValueError(
@@ -165,18 +173,9 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         logger.info("one pass over the kernel matrix: %.1f s (forecast)", forecast)
         return forecast < BUDGET
 
-    def _check_solver(self) -> None:
-        if self.tol is not None and not self.tol > 0:
-            raise ValueError(f"tol must be positive or None, got {self.tol!r}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
-        if self.beta not in (None, "paper"):
-            require_positive(beta=self.beta)
-
     def _build_tree(self, X: Rows, report: FitReport, seed: int) -> ClusterTree:
-        self._check_solver()
-        leaf_size = self.leaf_size
-        if 2 <= leaf_size < X.shape[0] <= EXACT_ROWS:
+        leaf_size = int(self.leaf_size)
+        if leaf_size < X.shape[0] <= EXACT_ROWS:
             leaf_size = X.shape[0]
         with report.stage("tree"):
             return ClusterTree.build(X, leaf_size=leaf_size, random_state=seed)
@@ -191,7 +190,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         *,
         as_start: bool = False,
     ) -> HSSMatrix:
-        max_rank = self.max_rank
+        max_rank = None if self.max_rank is None else int(self.max_rank)
         if max_rank is None:
             max_rank = START_RANK if as_start and X.shape[0] < MANY_ROWS else RANK
         strategy = self.compression
@@ -238,11 +237,11 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
     ) -> tuple[Solution, bool]:
         """Return the solution, and whether it is refined: not if time or patience ended before."""
         exact = system.matrix.tree.depth == 0 and self.tol is not None
-        with report.stage("solve"):
+        solver = self._solver(problem, tasks, exact=exact, as_start=refine)
+        with report.stage("solve", goal=solver.tol if isinstance(solver, ADMM) else None):
             if refine and self.warm_start and start is not None:
                 solution = Solution.at(problem, start, system.matmul(start))
             else:
-                solver = self._solver(problem, tasks, exact=exact, as_start=refine)
                 solution = solver.solve(problem, system, start)
             ended = not {Status.STOPPED, Status.MAX_TIME}.isdisjoint(solution.status)
             if exact and not ended:
@@ -252,7 +251,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         report.take_blocks(system.matrix)
         refine = refine and not ended
         if refine:
-            with report.stage("refine"):
+            with report.stage("refine", goal=self.tol * REFINED):
                 solution = self._refine(problem, system.matrix, solution, tasks)
                 solution.accept(self.tol)
         on_true_kernel = refine or system.matrix.tree.depth == 0
@@ -266,7 +265,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
     ) -> ADMM | PaperADMM:
         if self.tol is None:
             return PaperADMM(self.max_iter)
-        tol, max_iter = self.tol, self.max_iter
+        tol, max_iter = float(self.tol), int(self.max_iter)
         if exact:
             tol = min(tol, EXACT_TOL if problem.dtype == np.float64 else EXACT_TOL**0.5)
         elif as_start:
@@ -276,17 +275,19 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
     def _refine(
         self, problem: Problem, matrix: HSSMatrix, start: Solution, tasks: FitTasks
     ) -> Solution:
-        require_positive(cache_size=self.cache_size)
         max_time = tasks.seconds_left
         if self.refine == "auto" and self.max_time is None:
             max_time = BUDGET * PATIENCE
-        solver = Refine(self.tol * REFINED, self.cache_size * 1e6, max_time, tasks.after_look)
+        tol, cache = float(self.tol) * REFINED, float(self.cache_size) * 1e6
+        solver = Refine(tol, cache, max_time, tasks.after_look)
         return solver.solve(problem, KernelRows(matrix.kernel, matrix.X), start)
 
     def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Rows to train on, scaled as asked for, and their y if there is one."""
         data = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
         X, *rest = data if isinstance(data, tuple) else (data,)
+        if self.scaling != "minmax":
+            require_moderate(X)
         scaling = Scaling.of(X, self.scaling)
         self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
         return (scaling(X), *rest) if rest else scaling(X)
@@ -339,15 +340,18 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     def _fit_rows(self, X: Rows, weight: Floats, problem: Problem, tasks: FitTasks) -> None:
         """Compress the kernel matrix of rows, and solve a problem on it."""
-        report, seed = FitReport(), self._seed()
+        report, seed = self._report(), self._seed()
         matrix, refine = self._prepare(X, weight, report, seed)
         tasks.done("compress")
         self._fit_problem(matrix, problem, report, tasks, seed, refine=refine)
 
+    def _report(self) -> FitReport:
+        """Begin a report."""
+        return FitReport(task=self._task)
+
     def _tasks(self) -> FitTasks:
-        """Begin a fit."""
-        if self.max_time is not None:
-            require_positive(max_time=self.max_time)
+        """Check the parameters, and begin a fit."""
+        self._check_parameters()
         return FitTasks(self, self.max_time)
 
     def _warm_start(self, problem: Problem) -> Floats | None:
@@ -364,6 +368,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     def _forecast(self, X: Any, y: Any = "no_validation", **options: Any) -> Forecast:
         model = clone(self)
+        model._check_parameters()
         data = model._check_rows(X, y, **options)
         X, y = data if isinstance(data, tuple) else (data, None)
         model.set_params(scaling=None)  # the rows are scaled already
@@ -380,7 +385,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         return values + self.intercept_.astype(values.dtype)
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
-        self._check_prediction()
+        check_parameter("prediction", self.prediction, RULES["prediction"])
         if self.prediction == "exact" or (self.prediction == "auto" and self._leafwise is None):
             self._require_support("prediction='exact'")
             return ExpansionPredictor(self.kernel_, self.support_vectors_, self.dual_coef_.T)
@@ -415,7 +420,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         return f"{self}\n{self.fit_report_.summary()}"
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return int(check_random_state(as_scalar(self.random_state)).randint(2**31 - 1))
 
 
 SILENT = ("CONVERGED", "FIXED")
@@ -439,9 +444,6 @@ def resolve_gamma(gamma: float | str, n_features: int, variance: Callable[[], fl
     if gamma == "scale":
         value = variance()
         return 1.0 / (n_features * value) if value > 0 else 1.0
-    if isinstance(gamma, str):
-        raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
-    require_positive(gamma=gamma)
     return float(gamma)
 
 

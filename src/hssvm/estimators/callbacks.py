@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from hssvm._threads import SharedSetting
+from hssvm.estimators.notebook import NotebookBar, in_notebook
 from hssvm.solvers import Status
 
 try:
@@ -113,18 +114,25 @@ def ending_on_interrupt() -> Iterator[None]:
         _interrupt.came = False
 
 
+STEPS, INTERVAL = "hssvm.solvers", 5.0
+"""Loggers of steps within a stage, and seconds between two of their lines on stderr, at least."""
+
 _shown = SharedSetting()
 
 
 def logging_to_stderr(verbose: int) -> AbstractContextManager[None]:
-    """Show the log of hssvm on stderr: its progress for 1, every level of the tree for 2.
+    """Show the progress of a fit: for 1 its stages, for 2 every step and level of the tree.
 
-    Handlers that the program has set up get the same records; no second one is added to those.
-    The level belongs to the process: of several fits at once, the last one out restores it.
+    In a notebook 1 is a bar. Elsewhere, and for 2, the log of hssvm goes to stderr, or to the
+    handlers that the program has set up for it. Both belong to the process: of several fits at
+    once, the last one out restores them.
     """
     if not verbose:
         return nullcontext()
-    return _shown.held(lambda: _show_log(logging.DEBUG if verbose > 1 else logging.INFO))
+    if verbose > 1:
+        return _shown.held(lambda: _show_log(logging.DEBUG))
+    in_bar = in_notebook() and not logging.getLogger("hssvm").handlers
+    return _shown.held(_show_bar if in_bar else lambda: _show_log(logging.INFO))
 
 
 def _show_log(level: int) -> Callable[[], None]:
@@ -132,6 +140,8 @@ def _show_log(level: int) -> Callable[[], None]:
     logger = logging.getLogger("hssvm")
     before, handler = logger.level, logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[hssvm] %(message)s"))
+    if level > logging.DEBUG:
+        handler.addFilter(_FewSteps())
     if not logger.hasHandlers():
         logger.addHandler(handler)
     logger.setLevel(level)
@@ -141,3 +151,35 @@ def _show_log(level: int) -> Callable[[], None]:
         logger.removeHandler(handler)
 
     return restore
+
+
+def _show_bar() -> Callable[[], None]:
+    """Show a bar in place of the log; return what undoes it."""
+    logger, bar = logging.getLogger("hssvm"), NotebookBar()
+    before = logger.level, logger.propagate
+    logger.addHandler(bar)
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+
+    def restore() -> None:
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
+        logger.removeHandler(bar)
+        bar.close()
+
+    return restore
+
+
+class _FewSteps(logging.Filter):
+    """Passes a step within a stage only if nothing has been shown for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = time.perf_counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        now = time.perf_counter()
+        if record.name.startswith(STEPS) and now - self.last < INTERVAL:
+            return False
+        self.last = now
+        return True

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.estimators.display import ShownAsText
+from hssvm.estimators.parameters import NONE, check_parameter, integer
 from hssvm.kernels.base import Floats
 from hssvm.kernels.rows import KernelRows
 from hssvm.problems import Problem, Values
@@ -23,9 +25,9 @@ CONFIDENCE = 1.96
 """Standard deviations on either side: 95 %."""
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """Objective values and duality gap on the true kernel; made by `SVC.certify`.
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(ShownAsText):
+    """Objective values and duality gap on the exact kernel; made by `SVC.certify`.
 
     Attributes
     ----------
@@ -49,7 +51,7 @@ class Certificate:
 
     def __str__(self) -> str:
         """One line per column."""
-        lines = [f"on the true kernel, from {self.n_rows:,} rows:"]
+        lines = [f"on the exact kernel, from {self.n_rows:,} rows:"]
         for P, D, gap, low, high in zip(
             self.primal, self.dual, self.gap, self.low, self.high, strict=True
         ):
@@ -86,8 +88,7 @@ def certify(
     rng = np.random.default_rng(seed)
     has_coefficient = Z.any(axis=1)
     support = np.flatnonzero(has_coefficient)
-    if n_rows is not None and n_rows < 4:
-        raise ValueError(f"n_rows must be at least 4, got {n_rows}")
+    check_parameter("n_rows", n_rows, [NONE, integer(4)])
     if n_rows is not None and n_rows >= problem.n:
         n_rows = None
     parts = []

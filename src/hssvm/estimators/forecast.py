@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from hssvm.estimators.display import ShownAsText
 from hssvm.estimators.report import FitReport
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Rows
@@ -30,8 +31,8 @@ POOR = 0.3
 """Error of the compressed kernel above which it is another one."""
 
 
-@dataclass(frozen=True, eq=False)
-class Forecast:
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast(ShownAsText):
     """Cost and exactness of a fit that has not been made; made by `forecast` of an estimator.
 
     Attributes
@@ -68,7 +69,7 @@ class Forecast:
     def __str__(self) -> str:
         """A few lines."""
         stages = ", ".join(f"{name} {value:.2g}" for name, value in self.seconds.items())
-        kernel = "true kernel, from a start on the compressed one" if self.refines else "compressed"
+        kernel = "exact, from a start on the compressed one" if self.refines else "compressed"
         lines = [
             f"forecast for {self.n_rows:,} rows, from a sample of {self.n_sample:,}",
             f"kernel     {kernel}; relative error of the compressed one {self.kernel_error:.2g}",

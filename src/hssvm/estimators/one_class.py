@@ -13,6 +13,7 @@ from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
+from hssvm.estimators.parameters import without
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import require
@@ -81,7 +82,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
     verbose : int, default=0
-        1 shows the progress on stderr, 2 every level of the tree; both through `logging`.
+        1 shows the stages of a fit: as a progress bar in notebooks, elsewhere as lines on stderr.
+        2 adds every iteration and level of the tree. The lines go through `logging`.
 
     Attributes
     ----------
@@ -111,6 +113,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     array([ 1, -1])
     """
 
+    _task = "novelty detection"
+
+    @without("shrinking")
     def __init__(
         self,
         nu: float = 0.5,
@@ -206,8 +211,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         self
         """
-        if not 0 < self.nu <= 1:
-            raise ValueError(f"nu must be above 0 and at most 1, got {self.nu!r}")
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X = self._check_rows(X)

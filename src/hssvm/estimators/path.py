@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from hssvm._threads import serial_blas
 from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.callbacks import logging_to_stderr
+from hssvm.estimators.display import ShownAsText
+from hssvm.estimators.parameters import POSITIVES, check_parameter
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.scaling import Scaling
 from hssvm.estimators.svc import SVC
-from hssvm.kernels.base import Floats, as_rows, require_positive
+from hssvm.kernels.base import Floats, as_rows
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import SVCProblem
 
 
-@dataclass(frozen=True, eq=False)
-class SVCPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class SVCPath(ShownAsText):
     """Classifiers of two classes for many values of C; made by `svc_path`.
 
     Attributes
@@ -42,6 +44,18 @@ class SVCPath:
     report: FitReport
     predictor: LeafwisePredictor | ExpansionPredictor
     scaling: Scaling
+
+    def __str__(self) -> str:
+        """The report, and a line for every C."""
+        support = np.count_nonzero(self.dual_coef, axis=0)
+        lines = [
+            f"{C:>12.4g}{n_support:>17,}{gap:>14.2g}  {status}"
+            for C, n_support, gap, status in zip(
+                self.Cs, support, self.report.gap, self.report.status, strict=True
+            )
+        ]
+        head = f"{'C':>12}{'support vectors':>17}{'relative gap':>14}  status"
+        return "\n".join([self.report.summary(), head, *lines])
 
     def decision_function(self, X: Any) -> Floats:
         """Decision values for every C, (m, k)."""
@@ -89,22 +103,22 @@ def svc_path(
     for name in ("C", "prediction"):
         if name in parameters:
             raise TypeError(f"svc_path takes no {name}: see Cs, and SVC for exact prediction")
-    values: NDArray[np.float64] = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
-    for C in values:
-        require_positive(C=C)
+    check_parameter("Cs", Cs, [POSITIVES])
+    values: NDArray[np.float64] = np.asarray(Cs, dtype=np.float64)
     model = SVC(**{"refine": False, **parameters})
+    tasks = model._tasks()
     with serial_blas(), logging_to_stderr(model.verbose):
         X, codes, weight, cost = model._check_fit(X, y, sample_weight)
         if model.classes_.size > 2:
             raise ValueError(
                 f"svc_path is for two classes, y has {model.classes_.size}; use SVC or SVCCV"
             )
-        report, seed = FitReport(), model._seed()
+        report, seed = model._report(), model._seed()
         matrix, refine = model._prepare(X, weight, report, seed)
         signs = model._signs(codes, X.dtype)
         problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
         system = model._factor(matrix, problem, report)
-        solution, refine = model._solve(problem, system, report, model._tasks(), refine=refine)
+        solution, refine = model._solve(problem, system, report, tasks, refine=refine)
         with report.stage("finish"):
             predictor: LeafwisePredictor | ExpansionPredictor
             if refine or not matrix.projection:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.estimators.display import ShownAsText
 from hssvm.hss import HSSMatrix, estimate_error, estimate_form_error
 from hssvm.solvers import Solution
 from hssvm.systems import HSSSystem
@@ -18,14 +19,18 @@ from hssvm.systems import HSSSystem
 logger = logging.getLogger(__name__)
 
 
-@dataclass(eq=False)
-class FitReport:
-    """How exact a fit is, and what it cost.
+@dataclass(eq=False, repr=False)
+class FitReport(ShownAsText):
+    """How exact a fit is, and what it cost; shown as the text of `summary`.
 
     Attributes
     ----------
+    task : str
+        ``"classification"``, ``"regression"`` or ``"novelty detection"``.
     n_rows, n_columns : int
         Columns are the classes, or the values of C, that were trained together.
+    n_features, n_classes, n_support : int
+        Features of the rows; classes, 0 if the task has none; support vectors.
     on_true_kernel : bool
         Whether `gap` and `objective` are those of the true kernel K: the fit was refined, or had
         nothing to compress. If not, they are those of the compressed kernel K~.
@@ -63,8 +68,12 @@ class FitReport:
         Rank of every node of every level, root first. Not saved, and empty on Dask.
     """
 
+    task: str = ""
     n_rows: int = 0
     n_columns: int = 0
+    n_features: int = 0
+    n_classes: int = 0
+    n_support: int = 0
     on_true_kernel: bool = False
     gap: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     objective: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -88,17 +97,22 @@ class FitReport:
     node_ranks: list[NDArray[np.int64]] = field(default_factory=list, metadata={"saved": False})
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage and log its end."""
+    def stage(self, name: str, goal: float | None = None) -> Iterator[None]:
+        """Time a stage, and log its begin and end; `goal` is the gap it aims for.
+
+        `hssvm.estimators.progress` reads these records.
+        """
         start = time.perf_counter()
+        logger.debug("%s: begins", name, extra={"stage": name, "goal": goal})
         yield
         elapsed = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
-        logger.info("%s: %.2f s", name, elapsed)
+        logger.info("%s: %.2f s", name, elapsed, extra={"stage": name, "seconds": elapsed})
 
     def take_start(self, system: HSSSystem, solution: Solution) -> None:
         """Take the figures of the compression, and of the solution on it."""
         self.n_rows, self.n_columns = solution.Z.shape
+        self.n_features = system.matrix.X.shape[1]
         self.n_iter, self.n_factors = solution.n_iter, solution.n_factors
         self.n_rounds, self.objective_error = np.zeros_like(self.n_iter), np.zeros(self.n_columns)
         self.ranks = [int(ranks.max()) for ranks in system.matrix.ranks]
@@ -112,6 +126,7 @@ class FitReport:
     def take(self, solution: Solution, *, on_true_kernel: bool, refined: bool) -> None:
         """Take the figures of the solution that the model keeps."""
         self.on_true_kernel = on_true_kernel
+        self.n_support = int(solution.Z.any(axis=1).sum())
         self.gap, self.objective = solution.gap, solution.primal
         self.status = [status.name for status in solution.status]
         self.advice = list(dict.fromkeys(status.value for status in solution.status))
@@ -134,44 +149,64 @@ class FitReport:
             self.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
 
     def summary(self) -> str:
-        """All of it as a text of a few lines."""
-        exact = len(self.ranks) <= 1
-        kernel = (
-            "exact, one block" if exact else f"compressed, relative error {self.kernel_error:.2g}"
-        )
-        lines = [
-            f"{self.n_rows:,} rows, {self.n_columns} column{'s' if self.n_columns > 1 else ''}",
-            f"kernel     {kernel}",
-        ]
-        if not exact:
-            lines += [
-                f"           ranks {' '.join(map(str, self.ranks[1:]))} from the top to the leaves"
-            ]
-        solver = (
-            f"{_range(self.n_iter)} iterations and {self.n_factors} factorisations"
-            f" on the {'true' if exact else 'compressed'} kernel"
-        )
-        if self.n_rounds.any():
-            solver += f", {_range(self.n_rounds)} rounds on the true kernel"
-        which = "true" if self.on_true_kernel else "compressed"
+        """Return the report as a text of a few lines."""
+        lines = [f"data       {self._data()}"]
+        if self.task:
+            share = f" ({self.n_support / self.n_rows:.1%} of the rows)" if self.n_rows else ""
+            lines.append(f"model      {counted(self.n_support, 'support vector')}{share}")
+        if self.gap.size:
+            lines += self._solution()
         lines += [
-            f"solver     {solver}",
-            f"answer     relative duality gap {_range(self.gap)} on the {which} kernel",
-        ]
-        if not self.on_true_kernel:
-            lines += [
-                f"           compression changes the objective by {_range(self.objective_error)} "
-                "(estimate; certify measures the gap on the true kernel)",
-            ]
-        lines += [
-            *(f"           {advice}" for advice in self.advice),
             f"memory     {self.matrix_bytes / 1e6:,.1f} MB matrix, "
             f"{self.factor_bytes / 1e6:,.1f} MB factor",
-            "seconds    "
-            + ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items())
-            + f"; in all {sum(self.seconds.values()):.2f}",
+            f"seconds    {sum(self.seconds.values()):.2f} in all: "
+            + ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
         ]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _data(self) -> str:
+        parts = [counted(self.n_rows, "row")]
+        if self.n_features:
+            parts.append(counted(self.n_features, "feature"))
+        if self.n_classes:
+            parts.append(counted(self.n_classes, "class", "classes"))
+        elif self.task:
+            parts.append(self.task)
+        return ", ".join(parts)
+
+    def _solution(self) -> list[str]:
+        """Lines on the answer, the kernel it belongs to, and how it was found."""
+        compressed = len(self.ranks) > 1
+        which = "exact" if self.on_true_kernel else "compressed"
+        lines = [f"solved     on the {which} kernel, relative duality gap {_range(self.gap)}"]
+        if not self.on_true_kernel:
+            lines.append(
+                f"           compression changes the objective by {_range(self.objective_error)} "
+                "(estimate; certify measures the gap on the exact kernel)"
+            )
+        lines += [f"           {advice}" for advice in self.advice]
+        solver = (
+            f"{_range(self.n_iter)} iterations, {counted(self.n_factors, 'factorization')}"
+            f" on the {'compressed' if compressed else 'exact'} kernel"
+        )
+        if self.n_rounds.any():
+            solver += f"; {_range(self.n_rounds)} rounds on the exact kernel"
+        lines.append(f"solver     {solver}")
+        if compressed:
+            lines += [
+                ("start" if self.on_true_kernel else "kernel").ljust(11)
+                + f"compressed kernel, relative error {self.kernel_error:.2g}",
+                f"           ranks {' '.join(map(str, self.ranks[1:]))} from the top to the leaves",
+            ]
+        return lines
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number and its noun: ``1 row``, ``3,000 rows``."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _range(values: NDArray[np.float64] | NDArray[np.int64]) -> str:

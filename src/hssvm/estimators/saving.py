@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from hssvm.estimators.parameters import as_scalar
 from hssvm.estimators.report import FitReport
 from hssvm.persistence import save_model
 from hssvm.persistence.archive import require
@@ -105,7 +106,7 @@ class SavableEstimator(BaseEstimator):
         packed = {}
         for name, value in self.get_params(deep=False).items():
             try:
-                packed[name] = to_plain(value)
+                packed[name] = to_plain(as_scalar(value))
             except TypeError:
                 raise ValueError(
                     f"the parameter {name}={value!r} is no plain value, and a model file holds no "

@@ -64,3 +64,14 @@ class Scaling:
             return scaled
         shift = 0 if self.shift is None else self.shift.astype(X.dtype)
         return (X - shift) * factor
+
+
+def require_moderate(X: Rows) -> None:
+    """Raise ValueError if squared distances of rows overflow their precision."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    largest = float(max(values.max(initial=0), -values.min(initial=0)))
+    if largest > (np.finfo(X.dtype).max / (4 * X.shape[1])) ** 0.5:
+        raise ValueError(
+            f"X has values of size {largest:.0e}, and their squares overflow {X.dtype}; scale the "
+            "features, for instance with scaling='minmax'"
+        )

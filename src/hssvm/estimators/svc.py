@@ -15,10 +15,11 @@ from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
+from hssvm.estimators.parameters import without
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
 from hssvm.hss import HSSMatrix, Strategy
-from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
 from hssvm.problems import SVCProblem
 
@@ -27,6 +28,8 @@ class Classifier(ClassifierMixin, KernelMachine):
     """What the classifiers share: labels, weights, decision values and their meaning."""
 
     _saved = (*KernelMachine._saved, "classes_", "n_support_")
+
+    _task = "classification"
 
     def _C(self) -> float:
         """Return the C of the fitted model."""
@@ -57,6 +60,9 @@ class Classifier(ClassifierMixin, KernelMachine):
         if self.classes_.size == 2:
             return np.where(codes == 1, 1, -1).astype(dtype)[:, None]
         return np.where(codes[:, None] == np.arange(self.classes_.size), 1, -1).astype(dtype)
+
+    def _report(self) -> FitReport:
+        return FitReport(task=self._task, n_classes=self.classes_.size)
 
     def _train(
         self,
@@ -226,7 +232,8 @@ class SVC(Classifier):
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
     verbose : int, default=0
-        1 shows the progress on stderr, 2 every level of the tree; both through `logging`.
+        1 shows the stages of a fit: as a progress bar in notebooks, elsewhere as lines on stderr.
+        2 adds every iteration and level of the tree. The lines go through `logging`.
 
     Attributes
     ----------
@@ -260,6 +267,7 @@ class SVC(Classifier):
     True
     """
 
+    @without("probability", "shrinking", "decision_function_shape", "break_ties")
     def __init__(
         self,
         C: float = 1.0,
@@ -355,11 +363,10 @@ class SVC(Classifier):
         -------
         self
         """
-        require_positive(C=self.C)
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
-            report, seed = FitReport(), self._seed()
+            report, seed = self._report(), self._seed()
             matrix, refine = self._prepare(X, weight, report, seed)
             tasks.done("compress")
             bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]

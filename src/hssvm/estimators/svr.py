@@ -12,8 +12,9 @@ from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
+from hssvm.estimators.parameters import without
 from hssvm.hss import Strategy
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import Floats
 from hssvm.problems import SVRProblem
 
 
@@ -81,7 +82,8 @@ class SVR(RegressorMixin, KernelMachine):
         Draws the samples of tree and compression. An int makes the fit repeatable, but for the
         choice and the time limit of ``refine="auto"``, and for `max_time`.
     verbose : int, default=0
-        1 shows the progress on stderr, 2 every level of the tree; both through `logging`.
+        1 shows the stages of a fit: as a progress bar in notebooks, elsewhere as lines on stderr.
+        2 adds every iteration and level of the tree. The lines go through `logging`.
 
     Attributes
     ----------
@@ -111,6 +113,9 @@ class SVR(RegressorMixin, KernelMachine):
     (True, True)
     """
 
+    _task = "regression"
+
+    @without("shrinking")
     def __init__(
         self,
         C: float = 1.0,
@@ -202,9 +207,6 @@ class SVR(RegressorMixin, KernelMachine):
         -------
         self
         """
-        require_positive(C=self.C)
-        if not self.epsilon >= 0:
-            raise ValueError(f"epsilon must be at least 0, got {self.epsilon!r}")
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, y = self._check_rows(X, y, y_numeric=True)

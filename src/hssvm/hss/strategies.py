@@ -56,7 +56,8 @@ def bottom_up(tree: ClusterTree, step: Step) -> list[Level]:
     levels: list[Level] = []
     for level in reversed(range(tree.depth + 1)):
         here = step(level, candidates, offsets)
-        logger.debug("compress: level %d, mean rank %.1f", level, here.ranks[-1] / 2**level)
+        mean_rank, done = here.ranks[-1] / 2**level, 1 - level / (tree.depth + 1)
+        logger.debug("compress: level %d, mean rank %.1f", level, mean_rank, extra={"done": done})
         levels.append(here)
         candidates, offsets = here.skeleton, np.ascontiguousarray(here.skeleton_ends[::2])
     return levels[::-1]

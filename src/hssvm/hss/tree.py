@@ -84,7 +84,8 @@ class ClusterTree:
         perm = np.arange(n, dtype=np.int64)
         cuts = []
         for level in range(depth):
-            logger.debug("tree: cutting level %d of %d", level + 1, depth)
+            told = {"done": level / depth}
+            logger.debug("tree: cutting level %d of %d", level + 1, depth, extra=told)
             cuts.append(splitter.split(X, 2**level, perm, int(rng.integers(2**63))))
         none = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
         directions, thresholds = (np.concatenate(parts) for parts in zip(none, *cuts, strict=True))

@@ -171,7 +171,7 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
         here, R = factor_level(
             matrix.shapes[i], matrix.levels[i], matrix.row_ends(i), matrix.projection, R, K, D
         )
-        logger.debug("factor: level %d of %d", i, depth)
+        logger.debug("factor: level %d of %d", i, depth, extra={"done": 1 - i / (depth + 1)})
         levels.append(here)
     assert R is not None
     return ULVFactor(matrix, shift, levels[::-1], R)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,22 @@ from sklearn.model_selection import check_cv
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import gamma_of_rows
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
+from hssvm.estimators.parameters import (
+    GAMMA,
+    POSITIVE,
+    POSITIVES,
+    RULES,
+    Rule,
+    as_scalar,
+    integer,
+    sequence,
+    without,
+)
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
 from hssvm.estimators.svc import Classifier
 from hssvm.hss import HSSMatrix, Strategy
-from hssvm.kernels.base import Floats, Rows, require_positive
+from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.folds import Folds
 from hssvm.persistence.archive import require
 from hssvm.problems import SVCProblem
@@ -90,6 +100,15 @@ fit_report_, n_features_in_
     True
     """
 
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **RULES,
+        "Cs": [integer(1), POSITIVES],
+        "gammas": [sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA)],
+        "column_memory": [POSITIVE],
+        "tol": [POSITIVE],
+    }
+
+    @without("probability", "shrinking", "decision_function_shape", "break_ties")
     def __init__(
         self,
         Cs: int | Sequence[float] = 10,
@@ -172,7 +191,7 @@ fit_report_, n_features_in_
             y = self.classes_[codes]
             splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
             self.n_splits_ = len(splits)
-            report, seed = FitReport(), self._seed()
+            report, seed = self._report(), self._seed()
             refine = self._refines(X, self._make_kernel(X, weight, self.gammas_[0]))
             tree = self._build_tree(X, report, seed)
             unit_bound = self._signs(codes, X.dtype) * cost.astype(X.dtype)[:, None]
@@ -204,17 +223,12 @@ fit_report_, n_features_in_
 
     def _check_grid(self, X: Rows, weight: Floats) -> None:
         """Set `Cs_` and `gammas_`."""
-        if self.tol is None:
-            raise ValueError("tol must be a number; only SVC takes tol=None, the paper's setting")
-        if isinstance(self.Cs, Integral):
-            self.Cs_ = np.logspace(-2, 2, int(self.Cs))
+        count = as_scalar(self.Cs)
+        if isinstance(count, int):
+            self.Cs_ = np.logspace(-2, 2, count)
         else:
             self.Cs_ = np.sort(np.ravel(self.Cs))
-        if not self.Cs_.size or not len(self.gammas):
-            raise ValueError("Cs and gammas must have at least one value each")
-        for C in self.Cs_:
-            require_positive(C=C)
-        if self.kernel in self._kernels:
+        if isinstance(self.kernel, str) and self.kernel in self._kernels:
             self.gammas_ = np.sort([gamma_of_rows(gamma, X, weight) for gamma in self.gammas])
         elif len(self.gammas) == 1:
             self.gammas_ = np.array([np.nan])
@@ -245,7 +259,7 @@ fit_report_, n_features_in_
             Cs = self.Cs_[begin : begin + per_block].astype(unit_bound.dtype)
             problem = SVCProblem((one_C[:, None, :] * Cs[:, None]).reshape(n, -1))
             system = self._factor(matrix, problem, report)
-            with report.stage("folds"):
+            with report.stage("folds", goal=solver.tol):
                 solution = solver.solve(problem, system)
             shape = (n, Cs.size, self.n_splits_, n_classes)
             values = (solution.F + solution.intercept.astype(unit_bound.dtype)).reshape(shape)

@@ -167,6 +167,7 @@ class _Run:
         logger.info(
             "iteration %d: largest gap %.1e, %d of %d columns go on",
             iteration, gap[iterate.index].max(), going.sum(), iterate.index.size,
+            extra={"gap": float(gap[iterate.index].max())},
         )  # fmt: skip
         if self.solver.keep is not None:
             self.solver.keep(iteration, self.solution.Z)

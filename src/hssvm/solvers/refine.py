@@ -247,7 +247,10 @@ class _Run:
         self.solution.n_iter[self.open] = self.rounds
         self.solution.remember(self.rounds)
         gap = values.gap
-        logger.info("round %d: largest gap on the true kernel %.1e", self.rounds, gap.max())
+        logger.info(
+            "round %d: largest gap on the true kernel %.1e", self.rounds, gap.max(),
+            extra={"gap": float(gap.max())},
+        )  # fmt: skip
         urgency, spread, _ = violation(
             self.problem, np.arange(self.problem.n), product.Z, product.F - self.problem.linear
         )

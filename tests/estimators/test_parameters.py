@@ -1,0 +1,183 @@
+"""Values that parameters accept, and what the errors for others say."""
+
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn.svm
+from sklearn.base import clone
+
+import hssvm
+from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm.estimators.parameters import INSTEAD, RULES
+from hssvm.kernels import Gaussian
+
+ESTIMATORS = [SVC, SVR, OneClassSVM, SVCCV]
+FREE = {"kernel", "cv", "scoring"}
+"""Parameters with checks of their own."""
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.standard_normal((60, 3))
+    return X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+def parameters():
+    for kind in ESTIMATORS:
+        for name in kind._get_param_names():
+            yield pytest.param(kind, name, id=f"{kind.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("kind", "name"), list(parameters()))
+def test_every_parameter_refuses_what_it_does_not_accept(kind, name, rows):
+    if name in FREE - {"kernel"}:
+        pytest.skip("checked by scikit-learn")
+    wrong = ["1", object(), [], {"a": "b"}, np.nan, -1, np.array([0.5, "x"], object), b"auto", 1j]
+    for value in wrong:
+        with pytest.raises(ValueError, match=rf"^{name} must be .*got ") as caught:
+            kind(**{name: value}).fit(*rows)
+        assert repr(value) in str(caught.value)
+        assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_defaults_follow_the_rules(kind):
+    named = kind().get_params(deep=False)
+    assert named.keys() - kind._rules.keys() == FREE & named.keys()
+    kind()._check_parameters()
+
+
+@pytest.mark.parametrize("dress", [np.float32, np.float64, np.longdouble, np.array])
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (SVC, "C", 2.0), (SVC, "gamma", 0.5), (SVC, "tol", 1e-2), (SVC, "beta", 1.5),
+        (SVC, "max_time", 100.0), (SVC, "cache_size", 50.0), (SVC, "rtol", 0.25),
+        (SVC, "surplus", 0.5), (SVC, "memory_limit", 2.0**40), (SVR, "epsilon", 0.25),
+        (OneClassSVM, "nu", 0.25), (SVCCV, "column_memory", 2.0**20),
+    ],
+)  # fmt: skip
+def test_numbers_of_numpy_are_numbers(kind, name, value, dress, rows, monkeypatch):
+    monkeypatch.setattr("hssvm.estimators.base.EXACT_ROWS", 0)
+    shared = {"leaf_size": 20, "random_state": 0, "refine": kind is SVC, "tol": 1e-2}
+    plain, dressed = (
+        kind(**{**shared, name: number}).fit(*rows).decision_function(rows[0])
+        if kind is not SVR
+        else kind(**{**shared, name: number}).fit(*rows).predict(rows[0])
+        for number in (float(dress(value)), dress(value))
+    )
+    np.testing.assert_allclose(dressed, plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dress", [np.int32, np.uint8, np.array])
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (SVC, "C", 2), (SVC, "gamma", 1), (SVC, "degree", 2), (SVC, "coef0", 1),
+        (SVC, "max_iter", 100), (SVC, "leaf_size", 20), (SVC, "max_rank", 10),
+        (SVC, "random_state", 7), (SVC, "verbose", 0), (SVCCV, "Cs", 3),
+    ],
+)  # fmt: skip
+def test_integers_of_numpy_are_integers(kind, name, value, dress, rows, monkeypatch, tmp_path):
+    monkeypatch.setattr("hssvm.estimators.base.EXACT_ROWS", 0)
+    shared = {"leaf_size": 20, "random_state": 0, "refine": False, "kernel": "poly", "tol": 1e-2}
+    plain, dressed = (kind(**{**shared, name: n}).fit(*rows) for n in (value, dress(value)))
+    values = dressed.decision_function(rows[0])
+    np.testing.assert_allclose(values, plain.decision_function(rows[0]), rtol=1e-6)
+    dressed.save(tmp_path / "model.hssvm")
+    loaded = hssvm.load(tmp_path / "model.hssvm")
+    np.testing.assert_array_equal(loaded.decision_function(rows[0]), values)
+
+
+def test_bools_of_numpy_are_bools(rows):
+    for true in (np.True_, np.array(True)):
+        model = SVC(refine=true, warm_start=true, verbose=~true).fit(*rows)
+        assert model.fit(*rows).score(*rows) > 0.5
+
+
+def test_kernels_are_named_or_given(rows):
+    for kernel in ("sigmoid", "precomputed", "RBF", 3, None, ["rbf"], Gaussian):
+        for kind in ESTIMATORS:
+            with pytest.raises(ValueError, match=r"^kernel must be one of 'rbf'.*function"):
+                kind(kernel=kernel).fit(*rows)
+
+
+def test_values_of_C_and_gamma(rows):
+    for Cs in ([1.0, -1.0], ["1", "x"], "1,2", [], 0, 2.5, [[1.0]], [np.nan]):
+        with pytest.raises(
+            ValueError, match=r"^Cs must be an integer of at least 1 or a non-empty seq"
+        ):
+            SVCCV(Cs=Cs).fit(*rows)
+        with pytest.raises(
+            ValueError, match=r"^Cs must be a non-empty sequence of positive numbers, got"
+        ):
+            svc_path(*rows, Cs)
+    for gammas in ([], "scale", ["wide"], [0.0], 1.0, None):
+        with pytest.raises(ValueError, match=r"^gammas must be a non-empty sequence of 'scale'"):
+            SVCCV(gammas=gammas).fit(*rows)
+    assert SVCCV(Cs=(1, 2), gammas=["scale", np.float32(1)]).fit(*rows).scores_.shape[:2] == (2, 2)
+    assert svc_path(*rows, range(1, 4)).Cs.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"^gamma must be"):
+        svc_path(*rows, [1.0], gamma="wide")
+
+
+def test_errors_of_other_methods(rows):
+    with pytest.raises(ValueError, match=r"^C must be a positive number, got '1'"):
+        SVC(C="1").forecast(*rows)
+    model = SVC().fit(*rows)
+    for n_rows in (3, "10", 5.5):
+        with pytest.raises(ValueError, match=r"^n_rows must be None or an integer of at least 4"):
+            model.certify(*rows, n_rows=n_rows)
+
+
+def test_parameters_of_scikit_learn_have_a_replacement():
+    ours = {"SVC": SVC, "SVR": SVR, "OneClassSVM": OneClassSVM}
+    for name, kind in ours.items():
+        theirs = inspect.signature(getattr(sklearn.svm, name)).parameters
+        lacking = theirs.keys() - inspect.signature(kind).parameters.keys()
+        assert "shrinking" in lacking
+        for parameter in lacking:
+            told = re.escape(f"{name} has no parameter '{parameter}': {INSTEAD[parameter]}")
+            with pytest.raises(TypeError, match=told):
+                kind(**{parameter: True})
+    with pytest.raises(TypeError, match="SVCCV has no parameter 'probability': calibrate"):
+        SVCCV(probability=True)
+    with pytest.raises(TypeError, match="calibrate"):
+        svc_path([[0.0], [1.0]], [0, 1], [1.0], probability=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
+        SVC(wide=True)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_signatures_are_as_written(kind):
+    names = list(inspect.signature(kind).parameters)
+    assert names[0] in ("C", "nu", "Cs")
+    assert sorted(names) == kind._get_param_names()
+    model = kind(verbose=2)
+    assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
+    assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_overflowing_features_are_to_be_scaled(dtype, kernel, sparse, rows):
+    X, y = rows
+    huge = (X * (1e25 if dtype == np.float32 else 1e200)).astype(dtype)
+    huge = scipy.sparse.csr_array(huge) if sparse else huge
+    for kind in (SVC, SVCCV):
+        for scaling in (None, "standard"):
+            with pytest.raises(ValueError, match=r"squares overflow float\d+; scale the features"):
+                kind(kernel=kernel, scaling=scaling).fit(huge, y)
+    with pytest.raises(ValueError, match="scale the features"):
+        SVC(kernel=kernel, gamma=1.0).forecast(huge, y)
+    assert SVC(kernel=kernel, scaling="minmax", C=100.0).fit(huge, y).score(huge, y) > 0.9
+
+
+def test_rules_are_of_parameters():
+    known = {name for kind in ESTIMATORS for name in kind._get_param_names()}
+    assert RULES.keys() <= known

@@ -1,0 +1,235 @@
+"""Progress of a fit: on stderr, in a notebook, and what it is read from."""
+
+import logging
+import re
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from hssvm import SVC, SVCCV
+from hssvm.estimators import callbacks
+from hssvm.estimators.notebook import View, in_notebook
+from hssvm.estimators.progress import Progress
+
+FIT = """
+import numpy as np
+from hssvm import SVC, SVCCV
+rng = np.random.default_rng({seed})
+X = rng.standard_normal((3000, 4))
+y = X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(3000) > 0
+"""
+
+
+def told(**values):
+    return logging.makeLogRecord(values)
+
+
+class Collect(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.progress, self.seen = Progress(), []
+
+    def emit(self, record):
+        self.progress.take(record)
+        self.seen.append((self.progress.stage, self.progress.done, self.progress.gap))
+
+
+@pytest.fixture
+def collected():
+    logger, handler = logging.getLogger("hssvm"), Collect()
+    logger.addHandler(handler)
+    yield handler
+    logger.removeHandler(handler)
+
+
+def data(rng, n):
+    X = rng.standard_normal((n, 4))
+    return X, X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n) > 0
+
+
+def test_every_stage_of_a_fit_moves(rng, collected):
+    SVC(C=10.0, refine=True, max_rank=8, verbose=2).fit(*data(rng, 3000))
+    seen = collected.seen
+    stages = list(dict.fromkeys(stage for stage, *_ in seen if stage))
+    assert stages == ["tree", "compress", "factor", "solve", "refine", "finish"]
+    assert list(collected.progress.seconds) == stages
+    for name in ("tree", "compress", "factor", "solve", "refine"):
+        done = [done for stage, done, _ in seen if stage == name]
+        assert done[0] == 0
+        assert done == sorted(done)
+        assert 0 < done[-1] <= 1
+    for name in ("solve", "refine"):
+        gaps = [gap for stage, _, gap in seen if stage == name]
+        assert np.isinf(gaps[0])
+        assert np.isfinite(gaps[-1])
+
+
+def test_folds_are_a_stage(rng, collected):
+    SVCCV(Cs=[1.0], verbose=2).fit(*data(rng, 400))
+    assert "folds" in collected.progress.seconds
+
+
+def test_time_left_is_at_the_pace_so_far(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    progress = Progress()
+    progress.take(told(stage="factor", goal=None))
+    assert progress.seconds_left is None
+    now[0] = 6.0
+    progress.take(told(done=0.75))
+    assert progress.seconds_left == pytest.approx(2)
+    progress.take(told(stage="factor", seconds=8.0))
+    assert progress.seconds == {"factor": 8.0}
+    assert progress.seconds_left is None
+    progress.take(told(stage="solve", goal=1e-4))
+    for gap in (1e-1, 1e-2, 1e-3, 3e-3, 1e-5):
+        progress.take(told(gap=gap))
+    assert progress.done == 1
+    progress.take(told(stage="solve", goal=None))
+    progress.take(told(gap=0.0))
+    assert progress.done == 0
+
+
+def test_the_view_of_a_progress():
+    progress = Progress()
+    view = View(progress)
+    progress.take(told(stage="solve", goal=1e-3))
+    for gap in (1e-1, 1e-2):
+        progress.take(told(gap=gap))
+    assert repr(view).startswith("solve    ██████████░░░░░░░░░░ 50%, gap 1.0e-02, about 0 s left")
+    assert '<progress value="0.500" max="1">' in view._repr_html_()
+    view.ended = True
+    assert repr(view).startswith("stopped during solve")
+    progress.take(told(stage="solve", seconds=1.25))
+    assert repr(view).endswith("s in all: solve 1.25")
+    assert "<progress" not in view._repr_html_()
+
+
+def run(code, *, seed):
+    code = FIT.format(seed=seed) + textwrap.dedent(code)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+
+
+def test_a_script_gets_a_line_per_stage(rng):
+    ran = run("SVC(refine=True, verbose=1).fit(X, y)", seed=rng.integers(1000))
+    words = [line.split(":")[0] for line in ran.stderr.splitlines()]
+    stages = ["tree", "compress", "factor", "solve", "refine", "finish"]
+    assert words == [f"[hssvm] {stage}" for stage in stages]
+    detailed = run("SVC(refine=True, verbose=2).fit(X, y)", seed=rng.integers(1000)).stderr
+    for part in ("iteration 10: largest gap", "round 1: ", "factor: level 0", "solve: begins"):
+        assert f"[hssvm] {part}" in detailed
+    assert run("SVC(refine=True).fit(X, y)", seed=rng.integers(1000)).stderr == ""
+
+
+def test_a_long_stage_shows_a_step_now_and_then(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    steps, passed = callbacks._FewSteps(), []
+    for now[0] in np.arange(0.0, 20.0):
+        record = logging.makeLogRecord({"name": "hssvm.solvers.admm"})
+        passed += [now[0]] if steps.filter(record) else []
+    assert passed == [5, 10, 15]
+    assert steps.filter(logging.makeLogRecord({"name": "hssvm.estimators.report"}))
+
+
+def test_this_is_no_notebook():
+    assert not in_notebook()
+
+
+def test_a_terminal_with_ipython_is_no_notebook(rng):
+    pytest.importorskip("IPython")
+    ran = run(
+        """
+        from IPython.core.interactiveshell import InteractiveShell
+        InteractiveShell.instance()
+        SVC(verbose=1).fit(X[:500], y[:500])
+        """,
+        seed=rng.integers(1000),
+    )
+    assert "[hssvm] solve: " in ran.stderr
+
+
+@pytest.fixture
+def notebook(rng, tmp_path):
+    """Run code in a kernel; return the outputs of its cell, and the messages that made them."""
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+
+    def run_cell(code):
+        messages = []
+
+        class Client(nbclient.NotebookClient):
+            def process_message(self, msg, cell, cell_index):
+                messages.append((msg["msg_type"], msg["content"]))
+                return super().process_message(msg, cell, cell_index)
+
+        cell = nbformat.v4.new_code_cell(
+            FIT.format(seed=rng.integers(1000)) + textwrap.dedent(code)
+        )
+        notebook = nbformat.v4.new_notebook(cells=[cell])
+        resources = {"metadata": {"path": str(tmp_path)}}
+        Client(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+        return cell.outputs, messages
+
+    return run_cell
+
+
+def test_a_notebook_shows_one_bar_and_no_log(notebook):
+    outputs, messages = notebook(
+        """
+        from hssvm.estimators import notebook
+        notebook.INTERVAL = 0
+        SVC(C=10.0, refine=True, max_rank=8, verbose=1).fit(X, y)
+        None
+        """
+    )
+    assert [output["output_type"] for output in outputs] == ["display_data"]
+    shown = [content["data"] for kind, content in messages if kind == "update_display_data"]
+    assert len({data["text/plain"] for data in shown}) > 10
+    for stage in ("tree", "compress", "factor", "solve", "refine", "finish"):
+        assert any(data["text/plain"].startswith(stage) for data in shown)
+    assert any("<progress value=" in data["text/html"] for data in shown)
+    assert shown[-1] == outputs[0]["data"]
+    assert re.fullmatch(
+        r"\d+.\d+ s in all: tree .*, solve .*, refine .*, finish .*", shown[-1]["text/plain"]
+    )
+
+
+def test_a_notebook_keeps_warnings_and_what_the_program_has_set_up(notebook):
+    outputs, _ = notebook(
+        """
+        import logging
+        logger = logging.getLogger("hssvm")
+        before = logger.level, logger.propagate, list(logger.handlers)
+
+        def kernel(A, B):
+            logging.getLogger("hssvm.own").warning("beware")
+            raise OSError("no kernel today")
+
+        try:
+            SVC(kernel=kernel, refine=False, verbose=1).fit(X, y)
+        except OSError as error:
+            print(error)
+        print(before == (logger.level, logger.propagate, list(logger.handlers)))
+        logger.addHandler(logging.StreamHandler())
+        SVC(verbose=1).fit(X[:500], y[:500])
+        None
+        """
+    )
+    displays = [output for output in outputs if output["output_type"] == "display_data"]
+    streams = {"stdout": "", "stderr": ""}
+    for output in outputs:
+        if output["output_type"] == "stream":
+            streams[output["name"]] += output["text"]
+    assert len(displays) == 1
+    assert displays[0]["data"]["text/plain"].startswith("stopped during ")
+    assert streams["stdout"] == "no kernel today\nTrue\n"
+    before, after = streams["stderr"].split("tree: ", 1)
+    assert set(before.split()) == {"beware"}
+    assert "solve: " in after

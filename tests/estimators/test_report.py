@@ -1,0 +1,92 @@
+"""What a fit says about itself: `FitReport`, and how results are shown."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_svc import data
+
+import hssvm
+from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm.estimators import FitReport
+
+STORED = Path(__file__).parents[1] / "persistence" / "stored"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y", "words"),
+    [
+        (SVC(), lambda X: X[:, 0] > 0, "2 classes"),
+        (SVC(), lambda X: np.digitize(X[:, 0], [-0.5, 0.5]), "3 classes"),
+        (SVCCV(Cs=[1.0]), lambda X: X[:, 0] > 0, "2 classes"),
+        (SVR(), lambda X: X[:, 0], "regression"),
+        (OneClassSVM(), lambda X: None, "novelty detection"),
+    ],
+    ids=["two", "three", "cv", "regression", "novelty"],
+)
+def test_summary_has_rows_features_task_and_support_vectors(estimator, y, words, rng, tmp_path):
+    X = rng.standard_normal((1500, 5))
+    model = estimator.fit(X, y(X))
+    lines = model.summary().splitlines()
+    n = model.support_.size
+    assert f"data       1,500 rows, 5 features, {words}" in lines
+    assert f"model      {n:,} support vectors ({n / 1500:.1%} of the rows)" in lines
+    model.save(tmp_path / "model.hssvm")
+    assert hssvm.load(tmp_path / "model.hssvm").summary() == model.summary()
+
+
+def test_summary_names_the_kernel_that_was_solved_for(rng):
+    X, y = data(rng, 3000)
+    small, compressed, refined = (
+        SVC(refine=refine, random_state=0).fit(X[:n], y[:n]).summary()
+        for n, refine in [(1000, "auto"), (3000, False), (3000, True)]
+    )
+    assert "solved     on the exact kernel, relative duality gap" in small
+    assert "compress" not in small.split("seconds")[0]
+    assert "solved     on the compressed kernel, relative duality gap" in compressed
+    assert "\nkernel     compressed kernel, relative error" in compressed
+    assert "solved     on the exact kernel, relative duality gap" in refined
+    assert "\nstart      compressed kernel, relative error" in refined
+    assert "\nkernel " not in refined
+
+
+def test_a_tube_around_all_rows_needs_no_support_vectors(rng):
+    X = rng.standard_normal((100, 2))
+    model = SVR(epsilon=100.0).fit(X, X[:, 0])
+    assert "model      0 support vectors (0.0% of the rows)" in model.summary()
+
+
+@pytest.mark.parametrize("file", sorted(STORED.glob("v1-*.hssvm")), ids=lambda file: file.stem)
+def test_reports_of_older_files_leave_out_what_they_lack(file):
+    model = hssvm.load(file)
+    text = model.summary()
+    assert f"data       {model.fit_report_.n_rows} rows\n" in text
+    assert "support vector" not in text
+    assert json.loads(file.with_suffix(".json").read_text())["class"] in text
+
+
+def test_results_are_shown_as_text(rng):
+    X, y = data(rng, 3000)
+    model = SVC(refine=False, random_state=0).fit(X, y)
+    path = svc_path(X, y, [0.1, 10.0], random_state=0)
+    results = [model.fit_report_, model.forecast(X, y), model.certify(X, y), path]
+    for result in results:
+        assert repr(result) == str(result)
+        assert "array" not in repr(result)
+        assert len(repr(result)) < 2000
+        assert result._repr_html_().startswith("<pre>")
+        assert result._repr_html_().count("<") == 2
+    assert repr(model.fit_report_) == model.fit_report_.summary()
+    assert repr(FitReport()).startswith("data       0 rows")
+
+
+def test_a_path_has_a_line_for_every_C(rng):
+    X, y = data(rng, 1000)
+    path = svc_path(X, y, [0.1, 10.0])
+    lines = [line.split() for line in str(path).splitlines()[-2:]]
+    for j, (C, n_support, gap, status) in enumerate(lines):
+        assert float(C) == path.Cs[j]
+        assert int(n_support.replace(",", "")) == np.count_nonzero(path.dual_coef[:, j])
+        assert float(gap) == pytest.approx(path.report.gap[j], rel=0.1)
+        assert status == path.report.status[j]
