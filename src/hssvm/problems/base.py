@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.kernels.base import Floats
 from hssvm.problems.parts import ALONE, Parts
-from hssvm.problems.quantile import weighted_quantiles
+from hssvm.problems.quantile import ROUNDING, weighted_quantiles
 
 AT_ONCE = 2**18
 """Numbers of a block of losses that are computed at once."""
@@ -162,7 +162,10 @@ class Problem(ABC):
                 bends.append(self.bends(j, f))
             points, weights, mass = zip(*bends, strict=True)
             all_mass = self.parts.sum(np.array(mass))
-            intercept[list(columns)] = weighted_quantiles(points, weights, all_mass, self.parts)
+            # costs that are rounded to float32 hide a flat minimum from sums in float64
+            rtol = max(ROUNDING, 4 * float(np.finfo(self.bound.dtype).eps))
+            found = weighted_quantiles(points, weights, all_mass, self.parts, rtol)
+            intercept[list(columns)] = found
         loss = np.zeros(self.k)
         step = max(1, AT_ONCE // self.k)
         for begin in range(0, self.n, step):
