@@ -76,9 +76,7 @@ def weighted_quantiles(
         s.unite()
     all_points = parts.gather([s.points for s in sets])
     all_weights = parts.gather([s.weights for s in sets])
-    return np.array(
-        [s.middle(p, w) for s, p, w in zip(sets, all_points, all_weights, strict=True)]
-    )
+    return np.array([s.middle(p, w) for s, p, w in zip(sets, all_points, all_weights, strict=True)])
 
 
 class _Points:
