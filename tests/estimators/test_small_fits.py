@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVR
-from hssvm.solvers import Status
 
 
 def nearly_linear(rng, n, dtype):
@@ -51,39 +49,6 @@ def test_ordinary_fits_do_not_need_it(rng):
     report = SVC(C=1.0, random_state=0).fit(X, y).fit_report_
     assert "refine" not in report.seconds
     assert report.gap[0] <= 1e-7
-
-
-def test_out_of_time_a_column_below_tol_is_converged(rng):
-    """One column is done at the first look, the other is not."""
-    X, _ = nearly_linear(rng, 300, np.float64)
-    y = np.where(np.arange(300) < 2, 2, X[:, 0] > 0)
-    X[:2] += 100
-    model = SVC(C=1e4, gamma=1.0, tol=1e-3, max_time=1e-9, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="max_time"):
-        model.fit(X, y)
-    report = model.fit_report_
-    assert "MAX_TIME" in report.status
-    for gap, status in zip(report.gap, report.status, strict=True):
-        assert status == ("CONVERGED" if gap <= 1e-3 else "MAX_TIME")
-
-
-def test_a_start_that_ran_out_of_time_is_not_converged(rng, monkeypatch):
-    """A start stops at a gap that is not enough without refinement."""
-    X, y = nearly_linear(rng, 2500, np.float64)
-    from hssvm.estimators import callbacks
-
-    model = SVC(C=np.exp(3), tol=1e-9, refine=True, random_state=0)
-    looks = []
-
-    def after_look(self, iteration, gap):
-        looks.append(gap.max())
-        return Status.STOPPED if gap.max() < 0.1 else None
-
-    monkeypatch.setattr(callbacks.FitTasks, "after_look", after_look)
-    with pytest.warns(ConvergenceWarning, match="callback"):
-        model.fit(X, y)
-    assert model.fit_report_.status == ["STOPPED"]
-    assert model.fit_report_.gap[0] > 1e-9
 
 
 @pytest.mark.parametrize("n", [50, 2500])
