@@ -9,6 +9,7 @@ from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian
 from hssvm.problems import SVCProblem
 from hssvm.solvers import ADMM, PaperADMM, Status, initial_beta, paper_beta, polish
+from hssvm.solvers.admm import TOGETHER
 from hssvm.systems import DenseSystem, HSSSystem
 
 
@@ -126,6 +127,9 @@ def test_says_why_it_stopped(rng):
     rounded = ADMM(tol=-1.0).solve(SVCProblem(bound), DenseSystem(K.astype(np.float32), 1.0))
     assert rounded.status == [Status.PRECISION]
     assert "float64" in rounded.status[0].value
+    exact = ADMM(tol=-1.0).solve(problem, DenseSystem(K, 1.0))
+    assert exact.status == [Status.STALLED]
+    assert "float64" not in exact.status[0].value
 
 
 def test_callback_ends_the_run(rng):
@@ -135,6 +139,20 @@ def test_callback_ends_the_run(rng):
     solution = solver.solve(SVCProblem(y[:, None]), DenseSystem(Gaussian(1.0).block(X), 1.0))
     assert seen == [10, 20]
     assert solution.n_iter[0] == 20
+
+
+@pytest.mark.parametrize("answer", [True, Status.MAX_TIME])
+def test_an_early_end_is_the_status_of_open_columns_alone(answer, rng):
+    """Also of those whose turn to be finished one by one never came."""
+    X, y = two_moons(rng, 300)
+    problem = SVCProblem(y[:, None] * [1e-6, 1e4, 1e5, 1e6])
+    system = DenseSystem(Gaussian(1.0).block(X), 1.0)
+    solver = ADMM(
+        tol=1e-9, callback=lambda iteration, gap: answer if iteration > TOGETHER else None
+    )
+    solution = solver.solve(problem, system)
+    expected = Status.STOPPED if answer is True else answer
+    assert solution.status == [Status.CONVERGED] + [expected] * 3
 
 
 def test_problem_and_system_must_fit(rng):

@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -146,7 +148,7 @@ def test_ends_where_nothing_moves_and_the_gap_stays(rng):
     X, _ = two_moons(rng, 50)
     problem = SVCProblem(np.ones((50, 1)))
     solution = Refine(-1.0).solve(problem, KernelRows(Gaussian(1.0), X), nothing(problem))
-    assert solution.status == [Status.PRECISION]
+    assert solution.status == [Status.STALLED]
 
 
 def test_a_user_written_kernel(rng):
@@ -193,6 +195,44 @@ def test_says_when_rounding_errors_stop_it(rng):
     solution = Refine(-1.0).solve(problem, rows, nothing(problem))  # no gap is that small
     assert solution.status == [Status.PRECISION]
     assert solution.gap[0] < 1e-4
+
+
+def test_says_when_the_cache_is_too_small_for_the_free_rows(rng):
+    X, y = two_moons(rng, 60)
+    problem, rows = SVCProblem(1e5 * y[:, None]), KernelRows(Gaussian(30.0), X)
+    small, large = (
+        Refine(-1.0, memory=8 * capacity**2).solve(problem, rows, nothing(problem))
+        for capacity in (10, 60)
+    )
+    assert problem.free(large.Z).sum() > 10  # nearly the identity: nearly all rows are free
+    assert small.status == [Status.CACHE_SIZE]
+    assert "cache_size" in small.status[0].value
+    assert large.status == [Status.STALLED]
+    assert "float64" not in large.status[0].value
+
+
+def test_counted_work_ends_a_run_at_the_same_point(rng, monkeypatch):
+    X, y = two_moons(rng, 3000)
+    problem = SVCProblem(100 * y[:, None])
+    ends = []
+    for speed in (1.0, 1e6):
+        monkeypatch.setattr(time, "perf_counter", lambda: speed * time.monotonic())  # noqa: B023
+        rows = KernelRows(Gaussian(3.0), X)
+        solver = Refine(1e-9, memory=8 * 50**2, max_work=5e7 * rows.value_cost)
+        ends.append(solver.solve(problem, rows, nothing(problem)))
+        assert ends[-1].status == [Status.MAX_WORK]
+        assert 5e7 - 3000**2 < rows.n_values < 5e7 + 2 * 3000**2
+    assert_array_equal(ends[0].Z, ends[1].Z)
+    assert ends[0].n_iter == ends[1].n_iter
+
+
+def test_a_callback_keeps_its_status_where_nothing_moves(rng):
+    X, y = two_moons(rng, 300)
+    problem = SVCProblem(50 * y[:, None].astype(np.float32))
+    rows = KernelRows(Gaussian(1.0), X.astype(np.float32))
+    solver = Refine(-1.0, callback=lambda number, spread: bool(spread[0] < 1e-5))
+    solution = solver.solve(problem, rows, nothing(problem))
+    assert solution.status == [Status.STOPPED]
 
 
 @settings(max_examples=30)

@@ -34,8 +34,9 @@ class Certificate(ShownAsText):
     primal, dual : (k,) arrays
         Objective values; that of the best solution lies between.
     gap : (k,) array
-        Their difference relative to `primal`. The objective of the model is at most this share
-        above the best.
+        Their difference relative to `primal`, so that the objective of the model is at most this
+        share above the best. Where the objective of a one-class model is close to 0, relative to
+        ``1/2 sum z_i^2 k(x_i, x_i)``.
     low, high : (k,) arrays
         Of the gap: a 95 % confidence interval if it comes from a sample, else the gap itself.
     n_rows : int
@@ -108,7 +109,8 @@ def certify(
     linear -= problem.kink * np.abs(Z).sum(axis=0, dtype=np.float64)
     dual = linear - quadratic / 2
     primal = dual + gap
-    values = Values(primal, dual, intercept)
+    floor = np.array([problem.floor(j, Z[:, j].astype(np.float64)) for j in range(problem.k)])
+    values = Values(primal, dual, intercept, floor)
     relative, scale = values.gap, values.size
     # of gap / primal to first order, with primal = linear - quadratic / 2 + gap
     variance = sum(

@@ -15,7 +15,8 @@ from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
 from hssvm.hss import Strategy
-from hssvm.kernels.base import Floats
+from hssvm.kernels import Kernel
+from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
 from hssvm.problems import OneClassProblem
 
@@ -215,14 +216,16 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         with logging_to_stderr(self.verbose):
             X = self._check_rows(X)
             weight = self._check_weight(sample_weight, X)
-            self._fit_rows(X, weight, self._problem(weight, X.dtype), tasks)
+            kernel = self._make_kernel(X, weight, self.gamma)
+            self._fit_rows(X, weight, self._problem(X, weight, kernel), tasks)
             self.intercept_ = raised_intercept(self.intercept_, X.dtype)
             self.offset_ = -self.intercept_
         tasks.end()
         return self
 
-    def _problem(self, weight: Floats, dtype: Any) -> OneClassProblem:
-        return OneClassProblem(weight.astype(dtype)[:, None], np.array([self.nu], np.float64))
+    def _problem(self, X: Rows, weight: Floats, kernel: Kernel) -> OneClassProblem:
+        bound, nu = weight.astype(X.dtype)[:, None], np.array([self.nu], np.float64)
+        return OneClassProblem(bound, nu, diagonal=kernel.diag(X).astype(np.float64))
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the border, positive inside.
@@ -281,7 +284,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Certificate
         """
         X = self._check_certified(X)
-        problem = self._problem(self._check_weight(sample_weight, X), np.float64)
+        weight, rows = self._check_weight(sample_weight, X), self._scaling(X).astype(np.float64)
+        problem = self._problem(rows, weight, self.kernel_)
         return self._certify(problem, X, n_rows)
 
 

@@ -36,7 +36,9 @@ class FitReport(ShownAsText):
         nothing to compress. If not, they are those of the compressed kernel K~.
     gap : (k,) array
         Duality gap of each column relative to its objective. On the true kernel it bounds the
-        distance of the objective to that of LIBSVM's solution.
+        distance of the objective to that of LIBSVM's solution. Where the objective of a one-class
+        model is close to 0, as with a linear kernel on centered rows, the gap is relative to
+        ``1/2 sum z_i^2 k(x_i, x_i)``.
     objective : (k,) array
         Primal objective.
     status : list of str

@@ -16,6 +16,7 @@ from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbac
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
+from hssvm.estimators.precision import in_precision_of_rows
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
 from hssvm.hss import HSSMatrix, Strategy
@@ -369,7 +370,8 @@ class SVC(Classifier):
             report, seed = self._report(), self._seed()
             matrix, refine = self._prepare(X, weight, report, seed)
             tasks.done("compress")
-            bound = self._signs(codes, X.dtype) * (self.C * cost).astype(X.dtype)[:, None]
+            scale = in_precision_of_rows(self.C * cost, X.dtype, "C")
+            bound = self._signs(codes, X.dtype) * scale[:, None]
             self._train(matrix, bound, codes, report, tasks, seed, refine=refine)
         tasks.end()
         return self

@@ -13,6 +13,7 @@ from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
+from hssvm.estimators.precision import in_precision_of_rows
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats
 from hssvm.problems import SVRProblem
@@ -216,10 +217,9 @@ class SVR(RegressorMixin, KernelMachine):
         return self
 
     def _problem(self, y: Floats, weight: Floats, dtype: Any) -> SVRProblem:
-        bound = (self.C * weight).astype(dtype)
-        return SVRProblem(
-            y.astype(dtype)[:, None], bound[:, None], np.array([self.epsilon], np.float64)
-        )
+        bound = in_precision_of_rows(self.C * weight, dtype, "C")
+        y = in_precision_of_rows(y, dtype, "y")
+        return SVRProblem(y[:, None], bound[:, None], np.array([self.epsilon], np.float64))
 
     def predict(self, X: Any) -> Floats:
         """Value of the function at every row of `X`.

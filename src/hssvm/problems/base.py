@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.kernels.base import Floats
 from hssvm.problems.parts import ALONE, Parts
-from hssvm.problems.quantile import weighted_quantiles
+from hssvm.problems.quantile import ROUNDING, weighted_quantiles
 
 AT_ONCE = 2**18
 """Numbers of a block of losses that are computed at once."""
@@ -25,16 +25,19 @@ class Values:
     Attributes
     ----------
     primal, dual, intercept : (k,) float64
+    floor : (k,) float64
+        Size of the terms that cancel where the values are close to 0; see `Problem.floor`.
     """
 
     primal: NDArray[np.float64]
     dual: NDArray[np.float64]
     intercept: NDArray[np.float64]
+    floor: NDArray[np.float64]
 
     @property
     def size(self) -> NDArray[np.float64]:
-        """What a gap is relative to, (k,): the larger of the values, or 1 where both are 0."""
-        size = np.maximum(np.abs(self.primal), np.abs(self.dual))
+        """What a gap is relative to, (k,): the largest of values and floor, or 1 if all are 0."""
+        size = np.maximum(np.maximum(np.abs(self.primal), np.abs(self.dual)), self.floor)
         return np.where(size > 0, size, 1.0)
 
     @property
@@ -128,6 +131,13 @@ class Problem(ABC):
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|z|`` that h allows, in units of the decision values, (k,)."""
 
+    def floor(self, j: int, z: NDArray[np.float64]) -> float:
+        """The share of these rows in the least size that a gap of column j is relative to.
+
+        0, unless the optimal value can be 0 by cancellation: no gap is a small share of that.
+        """
+        return 0.0
+
     def prox(self, V: Floats, beta: Floats, tau: NDArray[np.float64]) -> tuple[Floats, Sums]:
         """Return ``z = argmin h(z) + 1/2 |z - (v - tau / beta)|^2_beta``, and its sums.
 
@@ -151,22 +161,27 @@ class Problem(ABC):
 
     def evaluate(self, Z: Floats, F: Floats) -> Values:
         """Objective values at a feasible `Z`, with ``F = K Z``; the intercept is the best one."""
-        sums, intercept = np.empty((2, self.k)), np.empty(self.k)
+        sums, intercept = np.empty((3, self.k)), np.empty(self.k)
         for begin in range(0, self.k, self.parts.columns_at_once):
             columns = range(begin, min(begin + self.parts.columns_at_once, self.k))
             bends = []
             for j in columns:
                 z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
                 linear = self.linear[:, j].astype(np.float64) @ z
-                sums[:, j] = z @ f / 2, linear - self.kink[j] * np.abs(z).sum()
+                linear -= self.kink[j] * np.abs(z).sum()
+                sums[:, j] = z @ f / 2, linear, self.floor(j, z)
                 bends.append(self.bends(j, f))
             points, weights, mass = zip(*bends, strict=True)
             all_mass = self.parts.sum(np.array(mass))
-            intercept[list(columns)] = weighted_quantiles(points, weights, all_mass, self.parts)
+            # costs that are rounded to float32 hide a flat minimum from sums in float64
+            rtol = max(ROUNDING, 4 * float(np.finfo(self.bound.dtype).eps))
+            found = weighted_quantiles(points, weights, all_mass, self.parts, rtol)
+            intercept[list(columns)] = found
         loss = np.zeros(self.k)
         step = max(1, AT_ONCE // self.k)
         for begin in range(0, self.n, step):
             rows = np.arange(begin, min(begin + step, self.n))
             loss += self.losses(rows, F[rows], intercept).sum(axis=0)
-        half_norm, linear, loss = self.parts.sum(np.stack([*sums, loss]))
-        return Values(half_norm + intercept * self.total + loss, linear - half_norm, intercept)
+        half_norm, linear, floor, loss = self.parts.sum(np.stack([*sums, loss]))
+        primal = half_norm + intercept * self.total + loss
+        return Values(primal, linear - half_norm, intercept, floor)

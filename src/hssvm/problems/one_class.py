@@ -25,6 +25,8 @@ class OneClassProblem(Problem):
     nu : (k,)
     parts : Parts, default=ALONE
         See `Problem`.
+    diagonal : (n,), optional
+        Of K, for kernels that can be negative; see `floor`.
 
     Examples
     --------
@@ -34,14 +36,31 @@ class OneClassProblem(Problem):
     array([1., 2.])
     """
 
-    def __init__(self, bound: Floats, nu: NDArray[np.float64], parts: Parts = ALONE) -> None:
+    def __init__(
+        self,
+        bound: Floats,
+        nu: NDArray[np.float64],
+        parts: Parts = ALONE,
+        diagonal: NDArray[np.float64] | None = None,
+    ) -> None:
         self.nu = nu
+        self.diagonal = diagonal
         total = nu * parts.sum(bound.sum(axis=0, dtype=np.float64))
         super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), total, parts)
 
     def columns(self, index: NDArray[Any]) -> OneClassProblem:
         """Return the problem of some of the columns."""
-        return OneClassProblem(self.bound[:, index], self.nu[index], self.parts)
+        return OneClassProblem(self.bound[:, index], self.nu[index], self.parts, self.diagonal)
+
+    def floor(self, j: int, z: NDArray[np.float64]) -> float:
+        """``1/2 sum K_ii z_i^2``, the optimal value if the rows were orthogonal to each other.
+
+        A kernel without negative values has an optimum above this. With others, such as the
+        linear kernel on centered rows, the terms of ``z'Kz`` may cancel down to 0; LIBSVM then
+        stops by differences of gradients below tol, a gap of about ``tol sum z``, which is this
+        floor for a kernel with ones on its diagonal.
+        """
+        return 0.0 if self.diagonal is None else float(self.diagonal @ z**2) / 2
 
     def scale(self) -> NDArray[np.float64]:
         """Largest bound over the total, (k,): decision values are of the size of the total."""

@@ -15,18 +15,22 @@ FEW = 2048
 SAMPLE = 512
 """Points that mark the bins of one narrowing."""
 
+ROUNDING = 1e-12
+"""Of sums of weights, relative to the mass."""
+
 
 def weighted_quantiles(
     points: Sequence[NDArray[np.float64]],
     weights: Sequence[NDArray[np.float64]],
     mass: NDArray[np.float64],
     parts: Parts = ALONE,
+    rtol: float = ROUNDING,
 ) -> NDArray[np.float64]:
     """Where the weight of the points below reaches `mass`, for several sets of points.
 
     A function whose slope is ``-mass`` on the far left, and rises by the weight at every point, has
-    its minimum here. Where a whole interval is best, its middle is taken; where the minimum is
-    beyond the last point on either side, that point.
+    its minimum here. Where a whole interval is best, its middle is taken; where the
+    minimum is beyond the last point on either side, that point.
 
     Parameters
     ----------
@@ -35,6 +39,8 @@ def weighted_quantiles(
     mass : (k,)
         Of all parts.
     parts : Parts
+    rtol : float
+        Rounding error of the weights: a slope of up to this share of the mass counts as 0.
 
     Returns
     -------
@@ -49,7 +55,10 @@ def weighted_quantiles(
     >>> weighted_quantiles(three, [np.ones(3)] * 2, np.array([1.5, 2.0]))
     array([3., 5.])
     """
-    sets = [_Points(p[w > 0], w[w > 0]) for p, w in zip(points, weights, strict=True)]
+    sets = [
+        _Points(p[w > 0], w[w > 0], float(m) - rtol * abs(m), float(m) + rtol * abs(m))
+        for p, w, m in zip(points, weights, mass, strict=True)
+    ]
     counts = parts.sum(np.array([s.points.size for s in sets]))
     while (counts > FEW).any():
         samples = parts.gather([s.sample(c) for s, c in zip(sets, counts, strict=True)])
@@ -58,8 +67,8 @@ def weighted_quantiles(
             np.concatenate([s.histogram(e) for s, e in zip(sets, ends, strict=True)])
         )
         starts = np.cumsum([e.size - 1 for e in ends])[:-1]
-        for s, e, h, m in zip(sets, ends, np.split(histograms, starts), mass, strict=True):
-            s.narrow(e, h, m)
+        for s, e, h in zip(sets, ends, np.split(histograms, starts), strict=True):
+            s.narrow(e, h)
         before, counts = counts, parts.sum(np.array([s.points.size for s in sets]))
         if not ((before > FEW) & (counts <= before / 2)).any():  # the same point many times
             break
@@ -67,18 +76,24 @@ def weighted_quantiles(
         s.unite()
     all_points = parts.gather([s.points for s in sets])
     all_weights = parts.gather([s.weights for s in sets])
-    found = [
-        _find(p, w, s.below, float(m))
-        for p, w, s, m in zip(all_points, all_weights, sets, mass, strict=True)
-    ]
-    return np.array(found)
+    return np.array([s.middle(p, w) for s, p, w in zip(sets, all_points, all_weights, strict=True)])
 
 
 class _Points:
-    """Points of one set that may still be the answer."""
+    """Points of one set that may still be the answer.
 
-    def __init__(self, points: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    The weight up to the answer is between `least` and `most`, which differ by rounding.
+    """
+
+    def __init__(
+        self,
+        points: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        least: float,
+        most: float,
+    ) -> None:
         self.points, self.weights = points, weights
+        self.least, self.most = least, most
         self.below = 0.0
         """Weight of the points below these, over all parts."""
 
@@ -89,13 +104,13 @@ class _Points:
         bins = np.searchsorted(ends, self.points) - 1  # ends[bin] < point <= ends[bin + 1]
         return np.bincount(bins, self.weights, ends.size - 1).astype(np.float64)
 
-    def narrow(
-        self, ends: NDArray[np.float64], histogram: NDArray[np.float64], mass: float
-    ) -> None:
+    def narrow(self, ends: NDArray[np.float64], histogram: NDArray[np.float64]) -> None:
         masses = self.below + np.concatenate([[0.0], np.cumsum(histogram)])
-        # mass may be above the whole of them by rounding
-        crossing = min(int(np.searchsorted(masses, mass)), ends.size - 1)
-        first, last = max(crossing - 2, 0), min(crossing + 2, ends.size - 1)
+        # least may be above all of them, and the last bin is empty where the sample has its end
+        crossing = min(int(np.searchsorted(masses, self.least)), ends.size - 1)
+        beyond = int(np.searchsorted(masses, self.most, "right"))
+        # one bin more on either side, as other sums round otherwise
+        first, last = max(crossing - 2, 0), min(beyond + 1, ends.size - 1)
         inside = (self.points > ends[first]) & (self.points <= ends[last])
         self.below = float(masses[first])
         self.points, self.weights = self.points[inside], self.weights[inside]
@@ -106,16 +121,13 @@ class _Points:
             self.points, where = np.unique(self.points, return_inverse=True)
             self.weights = np.bincount(where, self.weights).astype(np.float64)
 
-
-def _find(
-    points: NDArray[np.float64], weights: NDArray[np.float64], below: float, mass: float
-) -> float:
-    if points.size == 0:
-        return 0.0
-    order = np.argsort(points, kind="stable")  # the same on every machine
-    points = points[order]
-    masses = below + np.cumsum(weights[order])
-    last = points.size - 1
-    i = min(int(np.searchsorted(masses, mass * (1 - 1e-12))), last)
-    flat = masses[i] <= mass * (1 + 1e-12)
-    return float((points[i] + points[min(i + flat, last)]) / 2)
+    def middle(self, points: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+        """Middle of the interval in which the weight below is between `least` and `most`."""
+        if points.size == 0:
+            return 0.0
+        order = np.argsort(points, kind="stable")  # the same on every machine
+        masses = self.below + np.cumsum(weights[order])
+        left = int(np.searchsorted(masses, self.least))
+        right = int(np.searchsorted(masses, self.most, "right"))
+        ends = points[order[np.minimum([left, right], points.size - 1)]]
+        return float(ends.sum() / 2)

@@ -124,7 +124,7 @@ class _Run:
     first: Penalised
     stopping: Stopping
     solution: Solution
-    ended: bool = False
+    ended: Status | bool | None = None
 
     def iterate(self, iterate: Iterate, penalised: Penalised, begin: int, end: int) -> Iterate:
         """Iterate from iteration `begin` to `end`; return the columns that are not done."""
@@ -152,7 +152,9 @@ class _Run:
     def alone(self, iterate: Iterate) -> None:
         """Finish a single column with weights of its own."""
         begin = int(self.solution.n_iter[iterate.index[0]])
-        if begin < self.solver.max_iter and not self.ended:
+        if self.ended:
+            self.solution.end(iterate.index, self.ended)
+        elif begin < self.solver.max_iter:
             self.stopping.restart(iterate.index, begin)
             self.iterate(iterate, self.reweigh(iterate, 0), begin, self.solver.max_iter)
 
@@ -171,10 +173,9 @@ class _Run:
         )  # fmt: skip
         if self.solver.keep is not None:
             self.solver.keep(iteration, self.solution.Z)
-        answer = self.solver.callback and self.solver.callback(iteration, gap)
-        if answer:
-            self.solution.end(iterate.index[going], answer)
-            self.ended = True
+        self.ended = self.solver.callback and self.solver.callback(iteration, gap)
+        if self.ended:
+            self.solution.end(iterate.index[going], self.ended)
         return going
 
     def reweigh(self, iterate: Iterate, stage: int) -> Penalised:

@@ -78,6 +78,9 @@ class Refine:
     callback : callable, optional
         Called as ``callback(round, spreads)`` after every round; True ends the run, and so does a
         `Status`, with that.
+    max_work : float
+        Nominal seconds: operations, counted, times what they take on two cores of 2020. Unlike
+        `max_time` it ends every run at the same point, however busy the machine is.
 
     Examples
     --------
@@ -98,6 +101,7 @@ class Refine:
     memory: float = 2e9
     max_time: float = np.inf
     callback: Callback | None = None
+    max_work: float = np.inf
 
     @with_serial_blas
     def solve(self, problem: Problem, kernel_rows: KernelRows, start: Solution) -> Solution:
@@ -141,6 +145,7 @@ class _Run:
         self.least_at = np.zeros(problem.k, np.int64)
         self.rounds = 0
         self.began = time.perf_counter()
+        self.n_values_before = kernel_rows.n_values
         self.ended = False
         capacity = max(int((solver.memory / kernel_rows.dtype.itemsize) ** 0.5), 2 * problem.k)
         self.working_set = WorkingSet(kernel_rows, min(capacity, kernel_rows.n))
@@ -237,9 +242,16 @@ class _Run:
         patience = PATIENCE * self.problem.n / self.working_set.capacity
         return self.rounds - self.least_at >= patience
 
+    def why_stalled(self, j: int) -> Status:
+        """Tell a working set that is too small for the free rows of a column from rounding."""
+        n_free = int(self.problem.free(self.product.Z)[:, j].sum())
+        if n_free > self.working_set.capacity:
+            return Status.CACHE_SIZE
+        return Status.stalled(self.product.Z.dtype)
+
     def check(self) -> None:
         """Measure the gap on all rows; close the columns that are done; watch other rows."""
-        self.look_at_the_clock()
+        self.look_at_the_limits()
         product, solver = self.product, self.solver
         product.catch_up()
         values = self.problem.evaluate(product.Z, product.F)
@@ -259,8 +271,8 @@ class _Run:
         for j, column in enumerate(self.open):
             if gap[j] <= solver.tol:
                 self.solution.status[column] = Status.CONVERGED
-            elif stalled[j]:
-                self.solution.status[column] = Status.PRECISION
+            elif stalled[j] and not self.ended:
+                self.solution.status[column] = self.why_stalled(j)
         reached = spread <= self.spread_goal
         # The gap is about in proportion to the spread.
         nearer = np.clip(0.7 * solver.tol / np.where(going, gap, 1), 0.02, 0.5)
@@ -285,13 +297,17 @@ class _Run:
             "round %d: spread of gradients %.1e, %d steps on %d rows, %d watched",
             self.rounds, spread.max(), steps, self.working_set.rows.size, self.product.watched.size,
         )  # fmt: skip
-        self.look_at_the_clock()
+        self.look_at_the_limits()
         self.end(self.solver.callback and self.solver.callback(self.rounds, spread))
 
-    def look_at_the_clock(self) -> None:
-        """End after max_time."""
-        late = time.perf_counter() - self.began > self.solver.max_time
-        self.end(Status.MAX_TIME if late else None)
+    def look_at_the_limits(self) -> None:
+        """End after max_time or max_work."""
+        if time.perf_counter() - self.began > self.solver.max_time:
+            self.end(Status.MAX_TIME)
+        kernel_rows = self.working_set.kernel_rows
+        n_values = kernel_rows.n_values - self.n_values_before
+        if n_values * kernel_rows.value_cost + self.working_set.work > self.solver.max_work:
+            self.end(Status.MAX_WORK)
 
     def end(self, answer: Status | bool | None) -> None:
         """End the run if there is an answer."""

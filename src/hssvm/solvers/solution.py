@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,25 @@ class Status(Enum):
     STOPPED = (
         "Stopped by Ctrl-C or a callback with the gap above tol; warm_start=True goes on from here."
     )
+    MAX_WORK = (
+        "Refinement has used up what refine='auto' allows, with the gap above tol; set refine=True "
+        "to let it finish, or raise tol if the gap will do."
+    )
     PRECISION = (
-        "The gap no longer falls: rounding errors are in the way. Raise tol, or give X in float64."
+        "The gap no longer falls: rounding errors of float32 are in the way. Raise tol, or give X "
+        "in float64."
+    )
+    STALLED = "The gap no longer falls; raise tol, scale the features, or lower C."
+    CACHE_SIZE = (
+        "The gap no longer falls: more rows have coefficients between the bounds than the cache "
+        "holds. Raise cache_size, or tol."
     )
     FIXED = "Ran for max_iter iterations, as the paper does: no stopping test was asked for."
+
+    @classmethod
+    def stalled(cls, dtype: np.dtype[Any]) -> Status:
+        """Of a gap that no longer falls in this precision."""
+        return cls.PRECISION if dtype == np.float32 else cls.STALLED
 
 
 Callback = Callable[[int, Floats], Status | bool | None]
@@ -42,7 +58,7 @@ class Solution:
     F : (n, k)
         ``K Z``: decision values at the rows, without intercept.
     primal, dual, intercept, gap : (k,) float64
-        `gap` is relative to `primal`.
+        `gap` is relative, see `hssvm.problems.base.Values`.
     n_iter : (k,) int
     status : list of Status, k of them
     n_factors : int
@@ -98,6 +114,33 @@ class Solution:
     def remember(self, iteration: int) -> None:
         """Add the gaps to the history."""
         self.history.append((iteration, self.gap.copy()))
+
+    @property
+    def ended(self) -> Status | None:
+        """What ended the run before all columns were done: a callback or the clock, or neither."""
+        return next((s for s in self.status if s in (Status.STOPPED, Status.MAX_TIME)), None)
+
+    def columns(self, index: NDArray[np.int64]) -> Solution:
+        """Return some of the columns, without their history."""
+        return Solution(
+            self.Z[:, index],
+            self.F[:, index],
+            self.primal[index],
+            self.dual[index],
+            self.intercept[index],
+            self.gap[index],
+            self.n_iter[index],
+            [self.status[j] for j in index],
+            self.n_factors,
+        )
+
+    def improve(self, columns: NDArray[np.int64], other: Solution) -> None:
+        """Take over what `other` has of the given columns where its gap is smaller."""
+        better = np.flatnonzero(other.gap < self.gap[columns])
+        for name in ("Z", "F", "primal", "dual", "intercept", "gap"):
+            getattr(self, name)[..., columns[better]] = getattr(other, name)[..., better]
+        for j in better:
+            self.status[columns[j]] = other.status[j]
 
     def end(self, columns: NDArray[np.int64], answer: Status | bool) -> None:
         """Give columns that a callback has ended its status, or STOPPED if it only said True."""

@@ -38,6 +38,6 @@ class Stopping:
         for j in active[done]:
             solution.status[j] = Status.CONVERGED
         for j in active[stuck]:
-            solution.status[j] = Status.PRECISION
+            solution.status[j] = Status.stalled(solution.Z.dtype)
         solution.n_iter[active] = iteration
         return ~(done | stuck)

@@ -14,6 +14,9 @@ from hssvm.kernels.rows import KernelRows
 AT_ONCE = 512
 """Rows that are computed before they are written to their places."""
 
+PER_STEP = 0.65e-9
+"""Seconds of a step per row of the part, in float32; compare `hssvm.kernels.rows.PER_VALUE`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -52,12 +55,15 @@ class WorkingSet:
     ----------
     rows : (q,) int64
         In no particular order.
+    work : float
+        Nominal seconds of all steps so far.
     """
 
     def __init__(self, kernel_rows: KernelRows, capacity: int) -> None:
         self.kernel_rows = kernel_rows
         self.capacity = capacity
         self.rows = np.empty(0, np.int64)
+        self.work = 0.0
         # Pages that are never written take no memory.
         self.K: Floats = np.empty((capacity, capacity), kernel_rows.dtype)
 
@@ -85,4 +91,5 @@ class WorkingSet:
         kink, tol = (np.array([getattr(part, name) for part in parts]) for name in ("kink", "tol"))
         steps = np.zeros(len(parts), np.int64)
         _core.smo(self.K, ends, members, lower, upper, kink, z, gradient, tol, max_steps, steps)
+        self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
         return np.split(z, ends[1:-1]), steps

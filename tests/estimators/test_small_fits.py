@@ -1,0 +1,61 @@
+"""Up to 2,000 rows the solution is exact, also where ADMM does not get there."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import SVC as ExactSVC
+
+from hssvm import SVC, SVR
+
+
+def nearly_linear(rng, n, dtype):
+    X = rng.standard_normal((n, 10)).astype(dtype)
+    return X, X[:, 0] + 0.05 * rng.standard_normal(n) > 0
+
+
+def dual_value(model, X):
+    z = model.dual_coef_[0].astype(float)
+    w = z @ X[model.support_].astype(float)
+    return np.abs(z).sum() - w @ w / 2
+
+
+def test_the_working_set_solver_takes_over(rng):
+    X, y = nearly_linear(rng, 800, np.float32)
+    model = SVC(kernel="linear", C=2287.0, max_iter=50, random_state=0).fit(X, y)
+    report = model.fit_report_
+    assert report.status == ["CONVERGED"]
+    assert report.n_rounds[0] > 0
+    assert model.certify(X, y).gap[0] <= 1e-3
+    exact = ExactSVC(kernel="linear", C=2287.0, tol=1e-4).fit(X, y)
+    assert dual_value(model, X) >= (1 - 1e-3) * dual_value(exact, X)
+
+
+def test_it_has_the_columns_that_need_it(rng):
+    """A class far away from the others is easy."""
+    X, _ = nearly_linear(rng, 600, np.float64)
+    y = np.digitize(X[:, 0] + 0.5 * rng.standard_normal(600), [0])
+    X[:100] += 100
+    y[:100] = 2
+    model = SVC(C=100.0, gamma=0.1, max_iter=30, random_state=0).fit(X, y)
+    report = model.fit_report_
+    assert report.status == ["CONVERGED"] * 3
+    assert_array_equal(report.n_rounds > 0, [True, True, False])
+    alone = SVC(C=100.0, gamma=0.1, random_state=0).fit(X, y)
+    assert_allclose(report.objective, alone.fit_report_.objective, rtol=1e-3)
+
+
+def test_ordinary_fits_do_not_need_it(rng):
+    X, y = nearly_linear(rng, 500, np.float64)
+    report = SVC(C=1.0, random_state=0).fit(X, y).fit_report_
+    assert "refine" not in report.seconds
+    assert report.gap[0] <= 1e-7
+
+
+@pytest.mark.parametrize("n", [50, 2500])
+def test_y_beyond_float32(n, rng):
+    X, y = rng.standard_normal((n, 2)), np.linspace(-1, 1, n)
+    y[0] = 1e39
+    with pytest.raises(ValueError, match=r"y has values up to 1e\+39, .* give X in float64"):
+        SVR().fit(X.astype(np.float32), y)
+    with pytest.raises(ValueError, match=r"C has values .* give X in float64"):
+        SVC(C=1e39).fit(X.astype(np.float32), y > 0)
