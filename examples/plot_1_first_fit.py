@@ -30,8 +30,8 @@ model = SVC(C=10, gamma=1.0, random_state=0).fit(X[::2], y[::2])
 print(f"accuracy {model.score(X[1::2], y[1::2]):.4f}")
 
 # %%
-# The report of the fit. *answer* is the line that matters: the duality gap bounds how far the model
-# is from the best one, and *on the true kernel* says that this is the model LIBSVM looks for.
+# The report of the fit. *solved* is the line that matters: the duality gap bounds how far the model
+# is from the best one, and *on the exact kernel* says that this is the model LIBSVM looks for.
 
 print(model.summary())
 

@@ -134,7 +134,8 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     assert report.kernel_error < 3 * local.fit_report_.kernel_error + 1e-3
     assert report.n_rows == 8000
     assert 0.5 < report.matrix_bytes / local.fit_report_.matrix_bytes < 2
-    assert "8,000 rows" in model.summary()
+    assert f"8,000 rows, {X.shape[1]} features, 2 classes" in model.summary()
+    assert report.n_support == model.to_local().support_.size
 
 
 def test_every_kind_of_input_is_the_same(client, rng, tmp_path):

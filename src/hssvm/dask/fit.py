@@ -124,7 +124,8 @@ def fit(
         training = Training(columns, tol, max_iter, beta, layout.n_rows, seed)
         runs = Runs(client, built, top, layout.cuts.slots, training, asked)
         try:
-            told, models = runs.train()
+            with FitReport().stage("solve", goal=tol):  # for the log: workers measure the time
+                told, models = runs.train()
         finally:
             runs.release()
     finally:

@@ -105,7 +105,7 @@ class FitReport(ShownAsText):
         `hssvm.estimators.progress` reads these records.
         """
         start = time.perf_counter()
-        logger.debug("%s: begins", name, extra={"stage": name, "goal": goal})
+        logger.debug("%s begins", name, extra={"stage": name, "goal": goal})
         yield
         elapsed = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
