@@ -211,7 +211,10 @@ class SVR(RegressorMixin, KernelMachine):
         with logging_to_stderr(self.verbose):
             X, y = self._check_rows(X, y, y_numeric=True)
             weight = self._check_weight(sample_weight, X)
-            self._fit_rows(X, weight, self._problem(y, weight, X.dtype), tasks)
+            # far from 0, y would lose its digits in float32; the intercept takes the middle back
+            middle = np.median(y)
+            self._fit_rows(X, weight, self._problem(y - middle, weight, X.dtype), tasks)
+            self.intercept_ = self.intercept_ + middle
         tasks.end()
         return self
 
