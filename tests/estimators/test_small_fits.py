@@ -1,11 +1,10 @@
 """Up to 2,000 rows the solution is exact, also where ADMM does not get there."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC as ExactSVC
 
-from hssvm import SVC, SVR
+from hssvm import SVC
 
 
 def nearly_linear(rng, n, dtype):
@@ -49,13 +48,3 @@ def test_ordinary_fits_do_not_need_it(rng):
     report = SVC(C=1.0, random_state=0).fit(X, y).fit_report_
     assert "refine" not in report.seconds
     assert report.gap[0] <= 1e-7
-
-
-@pytest.mark.parametrize("n", [50, 2500])
-def test_y_beyond_float32(n, rng):
-    X, y = rng.standard_normal((n, 2)), np.linspace(-1, 1, n)
-    y[0] = 1e39
-    with pytest.raises(ValueError, match=r"y has values up to 1e\+39, .* give X in float64"):
-        SVR().fit(X.astype(np.float32), y)
-    with pytest.raises(ValueError, match=r"C has values .* give X in float64"):
-        SVC(C=1e39).fit(X.astype(np.float32), y > 0)

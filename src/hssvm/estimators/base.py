@@ -80,9 +80,9 @@ objective then agrees with LIBSVM's to five digits."""
 
 BUDGET, PATIENCE = 60.0, 5.0
 """refine='auto' refines if one pass over the kernel matrix takes less than so many nominal seconds
-(operations, counted, times what they take on two cores of 2020), and gives up after so many times
-the budget. On the data sets of the benchmarks refinement took between a tenth of a pass and five
-passes. No clock decides: the same seed gives the same model on a busy machine."""
+(counted operations times what they take on two cores of the benchmarks), and gives up after so many
+times the budget. On the data sets of the benchmarks refinement took between a tenth of a pass and
+five passes. No clock decides: the same seed gives the same model on a busy machine."""
 
 FLOATS = [np.float64, np.float32]
 """Types of X that are kept as they are; others become the first."""

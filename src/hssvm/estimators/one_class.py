@@ -48,8 +48,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         First penalty of ADMM; None chooses it from C and the kernel.
     refine : bool or 'auto', default='auto'
         Whether to go on to the solution on the true kernel. It takes kernel values of n rows with
-        all support vectors, a few times. 'auto' does so if all n * n values could be computed once
-        in 60 seconds (a short trial says so), and stops after five times as long.
+        all support vectors, a few times. 'auto' does so if all n * n values can be computed once in
+        about a minute on two cores, and stops after five times that work. It counts operations and
+        reads no clock: the limit is 350,000 rows of 20 features in float32, 250,000 in float64.
     max_time : float, default=None
         Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
         Compression is not cut short.
@@ -80,8 +81,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
         with other parameters.
     random_state : int, RandomState or None, default=None
-        Draws the samples of tree and compression. An int makes the fit repeatable, but for the
-        choice and the time limit of ``refine="auto"``, and for `max_time`.
+        Draws the samples of tree and compression. An int makes the fit repeatable, unless
+        `max_time` ends it.
     verbose : int, default=0
         1 shows the stages of a fit: as a progress bar in notebooks, elsewhere as lines on stderr.
         2 adds every iteration and level of the tree. The lines go through `logging`.

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
 
 PER_VALUE, PER_FEATURE, PER_NONZERO = 0.3e-9, 0.0078e-9, 0.05e-9
-"""Seconds of a kernel value in float32, on two cores of 2020: a part of its own, and one for each
-feature, or each nonzero of a sparse row. Measured from 8 features (cod-rna) to 780 (MNIST)."""
+"""Seconds of a kernel value in float32, as the benchmarks measure them on two cores: a part of its
+own, and one for each feature, or each nonzero of a sparse row. From 8 features (cod-rna) to 780
+(MNIST) the sum is right to a quarter."""
 
 OWN_KERNEL = 10.0
 """How much slower a function written in Python is taken to be."""

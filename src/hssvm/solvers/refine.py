@@ -79,8 +79,8 @@ class Refine:
         Called as ``callback(round, spreads)`` after every round; True ends the run, and so does a
         `Status`, with that.
     max_work : float
-        Nominal seconds: operations, counted, times what they take on two cores of 2020. Unlike
-        `max_time` it ends every run at the same point, however busy the machine is.
+        Nominal seconds: counted operations times what they take on two cores of the benchmarks.
+        Unlike `max_time` it ends a run at the same point however busy the machine is.
 
     Examples
     --------
