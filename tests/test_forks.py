@@ -50,6 +50,7 @@ def test_a_child_of_a_thread(rng):
     import threading
 
     def fork_here():
+        assert same()
         child = os.fork()
         if child == 0:
             os._exit(0 if same() else 1)

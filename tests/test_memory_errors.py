@@ -1,3 +1,4 @@
+import os
 import sys
 
 import pytest
@@ -5,6 +6,7 @@ from processes import run_python
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="ASan ends the process")
 def test_a_call_after_a_memory_error_is_right(rng):
     code = """
     import resource

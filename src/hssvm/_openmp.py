@@ -1,11 +1,11 @@
 """Loading the core, with an OpenMP runtime that suits machines which also do other work.
 
-**Spinning.** OpenMP's threads wait for each other by spinning, by default for milliseconds (libgomp)
-or for 200 of them (LLVM). Where other processes want the cores, or a CPU quota counts the time, that
-makes fits several times slower. The runtime reads how long to spin from the environment when it is
-loaded, so the bounds below are set for that moment only: child processes do not inherit them. They
-have no effect where another package has loaded the same runtime before; set ``GOMP_SPINCOUNT`` or
-``OMP_WAIT_POLICY`` for the whole program then.
+**Spinning.** OpenMP's threads wait for each other by spinning, by default for milliseconds in
+libgomp and for 200 ms in LLVM's runtime. Where other processes want the cores, or a quota counts
+the time, that makes fits several times slower. The runtime reads how long to spin from the
+environment when it is loaded, so the bounds below are set for that moment only: child processes do
+not inherit them. They have no effect where another package has loaded the same runtime before; set
+``GOMP_SPINCOUNT`` or ``OMP_WAIT_POLICY`` for the whole program then.
 
 **Number of threads.** OpenMP's default is the number of CPUs that the process may run on. It does
 not know of CPU quotas, which containers are limited by: loops of the core use no more threads than

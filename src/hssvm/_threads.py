@@ -1,6 +1,7 @@
 """Threads: the core runs the nodes of a level on OpenMP's threads, each with a serial BLAS.
 
-How many is OpenMP's own setting: ``OMP_NUM_THREADS``, or ``threadpoolctl.threadpool_limits``.
+How many is OpenMP's own setting: ``OMP_NUM_THREADS``, or ``threadpoolctl.threadpool_limits``; by
+default as many as the process may use CPUs (see `_openmp`), and one in a forked child.
 BLAS threads on top of node threads fight for the cores, so every call into the core holds BLAS
 at one thread; the result then does not depend on the number of threads either. (Apple's Accelerate
 cannot be held so; there the last digits may differ from run to run.)

@@ -381,7 +381,9 @@ def test_form_error_is_unbiased(rng):
 
 @pytest.mark.parametrize("scale", [1e-60, 1e-20, 1e-10, 1.0, 1e10, 1e20, 1e60])
 @pytest.mark.parametrize(
-    "kernel", [lambda scale: Gaussian(0.1 / scale**2), lambda scale: Linear()], ids=["rbf", "linear"]
+    "kernel",
+    [lambda scale: Gaussian(0.1 / scale**2), lambda scale: Linear()],
+    ids=["rbf", "linear"],
 )
 def test_rows_beyond_the_range_of_float32(kernel, scale, rng):
     X = rng.standard_normal((600, 2)) * scale
@@ -391,7 +393,7 @@ def test_rows_beyond_the_range_of_float32(kernel, scale, rng):
 
 
 def test_a_callable_beyond_the_range_of_float32(rng):
-    X = rng.standard_normal((600, 2)) * 1e20
-    kernel = CallableKernel(lambda X, Y: np.exp(-(0.1 / 1e40) * cdist(X, Y, "sqeuclidean")))
+    X = rng.standard_normal((600, 2)) * 1e60
+    kernel = CallableKernel(lambda X, Y: np.exp(-1e-121 * cdist(X, Y, "sqeuclidean")))
     H = compress(kernel, X, ClusterTree.build(X, 50), rtol=1e-3, max_rank=40)
     assert relative_error(H.to_dense(), kernel.block(X)) < 1e-2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -19,8 +19,8 @@ Rows: TypeAlias = Any
 """A dense (n, p) array or a scipy CSR matrix or array."""
 
 
-LAYOUT = ("C_CONTIGUOUS", "ALIGNED")
-"""Of arrays that the core reads, for `numpy.require`."""
+LAYOUT: tuple[Literal["C"], Literal["A"]] = ("C", "A")
+"""Of arrays that the core reads, for `numpy.require`: contiguous rows, aligned."""
 
 
 def as_rows(X: Rows) -> Rows:

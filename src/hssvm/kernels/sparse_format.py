@@ -26,7 +26,7 @@ def require_valid_sparse(X: Any) -> None:
     >>> require_valid_sparse(X)
     Traceback (most recent call last):
         ...
-    ValueError: X is not a valid CSR matrix: its indices must be from 0 to 1; build it again ...
+    ValueError: X is not a valid CSR matrix: its indices must be from 0 to 1; build it again
     """
     if not scipy.sparse.issparse(X) or X.ndim != 2:
         return
@@ -37,9 +37,8 @@ def require_valid_sparse(X: Any) -> None:
     else:  # no compiled code reads the others unchecked
         return
     if problem:
-        raise ValueError(
-            f"X is not a valid {X.format.upper()} matrix: {problem}; build it again from its entries"
-        )
+        name = X.format.upper()
+        raise ValueError(f"X is not a valid {name} matrix: {problem}; build it again")
 
 
 def _compressed_problem(X: Any) -> str | None:
