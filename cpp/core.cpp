@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -185,6 +186,7 @@ struct CallableKernelMatrix final : hss::KernelMatrix {
                hss::View<double> out) const override {
         call(I, n_rows, J, n_cols, out);
     }
+    bool fits_float() const override { return false; }  // nobody knows
 };
 
 // The kernel matrix with the Python objects it reads from.
@@ -265,6 +267,14 @@ void route(const Rows& X, Index depth, Matrix<const T> directions, Array<const T
 
 // --- compression ---------------------------------------------------------------------------------
 
+// Memory for an array, and the Python object that frees it.
+template <class T>
+std::pair<T*, nb::capsule> allocate(std::size_t size) {
+    std::unique_ptr<T[]> data(new T[size]);
+    nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return {data.release(), std::move(owner)};
+}
+
 // One array of what every node keeps, node after node.
 template <class Node, class Part>
 nb::object concatenate(std::vector<Node>& nodes, Part&& part) {
@@ -272,11 +282,10 @@ nb::object concatenate(std::vector<Node>& nodes, Part&& part) {
     std::vector<Index> start(nodes.size() + 1, 0);
     for (std::size_t i = 0; i < nodes.size(); ++i)
         start[i + 1] = start[i] + static_cast<Index>(part(nodes[i]).size());
-    auto* data = new Value[static_cast<std::size_t>(start.back())];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Value*>(p); });
+    auto [data, owner] = allocate<Value>(static_cast<std::size_t>(start.back()));
     {
         nb::gil_scoped_release release;
-        hss::parallel_for(static_cast<Index>(nodes.size()), [&](Index i) {
+        hss::parallel_for(static_cast<Index>(nodes.size()), [&, data = data](Index i) {
             auto& values = part(nodes[i]);
             std::copy(values.begin(), values.end(), data + start[i]);
             std::decay_t<decltype(values)>().swap(values);
@@ -328,8 +337,7 @@ struct Below {
 };
 
 nb::object running_sum(const std::vector<Index>& counts) {
-    auto* sums = new Index[counts.size() + 1];
-    nb::capsule owner(sums, [](void* p) noexcept { delete[] static_cast<Index*>(p); });
+    auto [sums, owner] = allocate<Index>(counts.size() + 1);
     sums[0] = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) sums[i + 1] = sums[i] + counts[i];
     return nb::cast(Array<Index>(sums, {counts.size() + 1}, owner));
@@ -385,6 +393,7 @@ template <class T>
 nb::tuple interpolate_level(const KernelMatrix& K, Indices candidates, Indices offsets,
                             std::optional<Indices> left, Indices samples, Indices sample_ends,
                             Index max_rank, double rtol, double atol) {
+    require_no_sweep();
     const Index n_nodes = size(offsets) - 1;
     check_indices(candidates, K.n);
     check_offsets(offsets, size(candidates));
@@ -715,10 +724,17 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);
     load_lapack<float>('s');
     load_lapack<double>('d');
+    hss::watch_forks();
     hss::check_interrupt = [] {
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
     };
+
+    m.def("set_max_threads", [](int n) {
+        require(n >= 0, "the number of threads must not be negative");
+        hss::max_threads = n;
+    }, "n"_a);
+    m.def("thread_count", &hss::thread_count);
 
     nb::class_<hss::Kernel>(m, "Kernel")
         .def("__init__",

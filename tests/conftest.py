@@ -13,6 +13,7 @@ settings.load_profile("hssvm")
 
 def pytest_addoption(parser):
     parser.addoption("--seed", type=int, default=None, help="seed of the rng fixture")
+    parser.addoption("--n-problems", type=int, default=6, help="of test_random_problems.py")
 
 
 def pytest_configure(config):

@@ -1,7 +1,9 @@
+import sys
 import threading
 
 from threadpoolctl import ThreadpoolController
 
+from hssvm import _threads
 from hssvm._threads import serial_blas
 
 
@@ -29,3 +31,41 @@ def test_the_last_one_out_restores_the_blas_threads():
         leave.set()
         thread.join()
         assert blas_threads() == {2}
+
+
+def interrupted_at(step):
+    """Run a shared setting, with an interrupt before the line `step` of it; whether it came."""
+    lines = 0
+
+    def trace(frame, event, _):
+        nonlocal lines
+        if frame.f_code.co_filename != _threads.__file__:
+            return None
+        if event == "line":
+            lines += 1
+            if lines == step:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with serial_blas():
+            pass
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_at_any_line_restores_the_blas_threads():
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        step = 1
+        while interrupted_at(step):
+            assert blas_threads() == {2}, f"interrupted at line {step}"
+            with serial_blas():
+                assert blas_threads() == {1}
+            assert blas_threads() == {2}
+            step += 1
+        assert step > 10

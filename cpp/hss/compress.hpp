@@ -163,7 +163,7 @@ std::vector<NodeBasis<T>> compress_level(const KernelMatrix& K, const Index* can
                                          const Index* offsets, Index n_nodes, const Index* samples,
                                          Index n_samples, const Rank& limits,
                                          const std::vector<NodeView>& children) {
-    const bool float_suffices = limits.rtol >= 1e-5;
+    const bool float_suffices = limits.rtol >= 1e-5 && K.fits_float();
     const auto step = float_suffices ? compress_node<T, float> : compress_node<T, double>;
     std::vector<NodeBasis<T>> nodes(n_nodes);
     parallel_for(n_nodes, [&](Index i) {

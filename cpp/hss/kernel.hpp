@@ -7,6 +7,7 @@
 // duplicates get exactly K(x, x). The precision S of a block may be wider than the rows' own T.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -45,6 +46,15 @@ struct SparseRows {
     Index n, p;
 };
 
+// base^degree, by squaring: degrees may be large
+template <class T>
+T power(T base, int degree) {
+    T result = 1;
+    for (; degree > 0; degree /= 2, base *= base)
+        if (degree % 2) result *= base;
+    return result;
+}
+
 template <class T>
 void apply_kernel(const Kernel& kernel, T* v, Index n) {
     const T gamma = static_cast<T>(kernel.gamma);
@@ -55,12 +65,7 @@ void apply_kernel(const Kernel& kernel, T* v, Index n) {
         case Shape::matern52: return simd::matern52(v, n, gamma);
         case Shape::polynomial: {
             const T coef0 = static_cast<T>(kernel.coef0);
-            for (Index i = 0; i < n; ++i) {
-                const T base = gamma * v[i] + coef0;
-                T power = 1;
-                for (int d = 0; d < kernel.degree; ++d) power *= base;
-                v[i] = power;
-            }
+            for (Index i = 0; i < n; ++i) v[i] = power(gamma * v[i] + coef0, kernel.degree);
         }
     }
 }
@@ -217,14 +222,46 @@ struct KernelMatrix {
                        View<float> out) const = 0;
     virtual void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
                        View<double> out) const = 0;
+    // Whether float has the range for the entries and their squares, and for computing them.
+    virtual bool fits_float() const = 0;
 };
+
+template <class S, class T>
+S squared_norm(const DenseRows<T>& X, Index i) {
+    S sum = 0;
+    for (Index f = 0; f < X.p; ++f) sum += static_cast<S>(X.data[i * X.p + f]) * X.data[i * X.p + f];
+    return sum;
+}
+
+template <class Rows>
+double largest_squared_norm(const Rows& X) {
+    const Index chunk = 4096, n_chunks = (X.n + chunk - 1) / chunk;
+    std::vector<double> largest(static_cast<std::size_t>(n_chunks), 0.0);
+    parallel_for(n_chunks, [&](Index c) {
+        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i)
+            largest[c] = std::max(largest[c], squared_norm<double>(X, i));
+    });
+    return n_chunks > 0 ? *std::max_element(largest.begin(), largest.end()) : 0.0;
+}
+
+inline bool fits_float(const Kernel& kernel, double largest_squared_norm) {
+    if (!(kernel.gamma > 1e-30 && kernel.gamma < 1e30 && largest_squared_norm < 1e36)) return false;
+    if (kernel.radial()) return true;
+    const double largest = power(kernel.gamma * largest_squared_norm + kernel.coef0, kernel.degree);
+    return largest > 1e-16 && largest < 1e16;
+}
 
 template <class Rows>
 struct RowsKernelMatrix final : KernelMatrix {
     Kernel kernel;
     Rows X;
+    mutable std::atomic<double> largest{-1};  // |x|^2, once it is known
 
     RowsKernelMatrix(Kernel kernel, Rows X) : kernel(kernel), X(X) {}
+    bool fits_float() const override {
+        if (largest < 0) largest = largest_squared_norm(X);
+        return hss::fits_float(kernel, largest);
+    }
     void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
                View<float> out) const override {
         kernel_block(kernel, X, I, n_rows, X, J, n_cols, out);

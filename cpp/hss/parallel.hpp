@@ -1,10 +1,15 @@
 // A loop over independent nodes on OpenMP's threads.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <mutex>
 #ifdef _OPENMP
 #include <omp.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
 #endif
 
 #include "view.hpp"
@@ -15,22 +20,40 @@ namespace hss {
 // lets Python handle Ctrl-C here).
 inline void (*check_interrupt)() = nullptr;
 
+// Threads of a loop at most, whatever OpenMP allows; 0 for no limit.
+inline std::atomic<int> max_threads{0};
+
+// The threads of OpenMP do not exist in a forked child, where a team would wait for them for ever:
+// loops in a child run on the calling thread alone.
+inline std::atomic<bool> forked{false};
+
+inline void watch_forks() {
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_atfork(nullptr, nullptr, [] { forked = true; });
+#endif
+}
+
+// Threads that a loop of many steps runs on.
+inline int thread_count() {
+#ifdef _OPENMP
+    if (forked) return 1;
+    const int most = max_threads;
+    return most > 0 ? std::min(most, omp_get_max_threads()) : omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
 // body(i) for i = 0 .. n-1 in no fixed order. The first exception ends the loop and is rethrown.
 template <class Body>
 void parallel_for(Index n, Body&& body) {
-    std::atomic<bool> stop{false};
+    std::atomic<Index> next{0};
     std::exception_ptr error;
+    std::mutex error_mutex;
     const auto start = std::chrono::steady_clock::now();
-#pragma omp parallel if (n > 1)
-    {
+    auto run = [&](bool caller) noexcept {
         auto last_check = start;
-        bool caller = true;
-#ifdef _OPENMP
-        caller = omp_get_thread_num() == 0;
-#endif
-#pragma omp for schedule(dynamic)
-        for (Index i = 0; i < n; ++i) {
-            if (stop.load(std::memory_order_relaxed)) continue;
+        for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) {
             try {
                 body(i);
                 if (caller && check_interrupt) {
@@ -41,10 +64,20 @@ void parallel_for(Index n, Body&& body) {
                     }
                 }
             } catch (...) {
-#pragma omp critical(hss_error)
-                if (!stop.exchange(true)) error = std::current_exception();
+                const std::lock_guard<std::mutex> lock(error_mutex);
+                if (!error) error = std::current_exception();
+                next = n;
             }
         }
+    };
+    const int n_threads = n > 1 ? thread_count() : 1;
+    if (n_threads == 1) {
+        run(true);
+    } else {
+#ifdef _OPENMP
+#pragma omp parallel num_threads(n_threads)
+        run(omp_get_thread_num() == 0);
+#endif
     }
     if (error) std::rethrow_exception(error);
 }

@@ -17,6 +17,7 @@ class Buffer {
     T* take(Index size) {
         if (size > size_) {
             data_.reset();
+            size_ = 0;  // the next line may throw
             data_.reset(new T[static_cast<std::size_t>(size)]);
             size_ = size;
         }

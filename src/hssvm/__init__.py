@@ -40,6 +40,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"hssvm.{_HOMES[name]}"), name)
     if name in _PARTS:
         return import_module(f"hssvm.{name}")
+    if name == "_core":  # `from hssvm import _core` asks here first
+        return import_module("hssvm._openmp").load_core()
     raise AttributeError(f"module 'hssvm' has no attribute {name!r}")
 
 

@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 _Floats = NDArray[np.floating]
 _Indices = NDArray[np.int64]
 
+def set_max_threads(n: int) -> None:
+    """Run loops on at most `n` threads, whatever OpenMP allows; 0 for no limit."""
+
+def thread_count() -> int:
+    """Threads that a loop of many steps would run on now."""
+
 class Kernel:
     def __init__(self, name: str, gamma: float, coef0: float = 0.0, degree: int = 1) -> None: ...
 

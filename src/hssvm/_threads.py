@@ -1,6 +1,7 @@
 """Threads: the core runs the nodes of a level on OpenMP's threads, each with a serial BLAS.
 
-How many is OpenMP's own setting: ``OMP_NUM_THREADS``, or ``threadpoolctl.threadpool_limits``.
+How many is OpenMP's own setting: ``OMP_NUM_THREADS``, or ``threadpoolctl.threadpool_limits``; by
+default as many as the process may use CPUs (see `_openmp`), and one in a forked child.
 BLAS threads on top of node threads fight for the cores, so every call into the core holds BLAS
 at one thread; the result then does not depend on the number of threads either. (Apple's Accelerate
 cannot be held so; there the last digits may differ from run to run.)
@@ -8,6 +9,7 @@ cannot be held so; there the last digits may differ from run to run.)
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -35,44 +37,72 @@ def _openmp() -> ThreadpoolController:
 class SharedSetting:
     """A setting of the whole process, for as long as any Python thread is inside.
 
-    The first one in makes it, the last one out undoes it.
+    The first one in makes it, the last one out undoes it, wherever an interrupt comes. A forked
+    child has only the thread that forked it, and so only what that one holds.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._undo: Callable[[], None]
+        self._lock = threading.RLock()
+        self._inside: dict[object, int] = {}  # whoever is inside, and its thread
+        self._undo: Callable[[], None] | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=lambda: self._lock.acquire(),
+                after_in_parent=lambda: self._lock.release(),
+                after_in_child=self._forget_other_threads,
+            )
 
     @contextmanager
     def held(self, make: Callable[[], Callable[[], None]]) -> Iterator[None]:
-        """Context with the setting; `make` makes it and returns what undoes it."""
-        with self._lock:
-            if self._inside == 0:
-                self._undo = make()
-            self._inside += 1
+        """Context with the setting; `make` makes it, or raises, and returns what undoes it.
+
+        What undoes it may be called twice, where an interrupt ends the first call.
+        """
+        me = object()
         try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    self._undo()
+            try:
+                with self._lock:
+                    self._inside[me] = threading.get_ident()
+                    if self._undo is None:
+                        self._undo = make()
+                yield
+            finally:
+                self._leave(me)
+        finally:  # again, as an interrupt may have come first
+            self._leave(me)
+
+    def _leave(self, me: object) -> None:
+        with self._lock:
+            if self._undo is not None and self._inside.keys() <= {me}:
+                self._undo()
+                self._undo = None
+            self._inside.pop(me, None)
+
+    def _forget_other_threads(self) -> None:
+        self._lock = threading.RLock()
+        thread = threading.get_ident()
+        self._inside = {key: owner for key, owner in self._inside.items() if owner == thread}
 
 
 _serial = SharedSetting()
 
 
 def _limit() -> Callable[[], None]:
-    _disown()
-    limiter = _controller().limit(limits=1)
-    _disown()
+    limiter = _controller().limit(limits=None)  # notes how many threads there are
 
     def restore() -> None:
         _disown()
         limiter.restore_original_limits()
         _disown()
 
-    return restore
+    try:
+        _disown()
+        _controller().limit(limits=1)
+        _disown()
+        return restore
+    except BaseException:
+        restore()
+        raise
 
 
 def _disown() -> None:

@@ -11,17 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import AWKWARD, all_kernels, awkward_points, kernel_matrix, nested_nystroem
+from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from hssvm.hss import (
     ClusterTree,
+    NeighbourInterpolation,
+    NestedNystroem,
     compress,
     estimate_error,
     estimate_form_error,
     estimate_product_error,
     factor,
 )
-from hssvm.kernels import CallableKernel, Gaussian, Laplacian, Matern32, Matern52
+from hssvm.kernels import CallableKernel, Gaussian, Laplacian, Linear, Matern32, Matern52
 
 KERNELS = all_kernels()
 names = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
@@ -230,16 +233,28 @@ def test_callable_equals_built_in(rng):
     assert_allclose(H.to_dense(), same.to_dense(), atol=1e-12)
 
 
-def test_a_callable_must_not_use_compressed_matrices(rng):
-    X = rng.standard_normal((400, 3))
-    other = compress(Gaussian(0.1), X, ClusterTree.build(X, 50))
+STRATEGIES = {"nystroem": NestedNystroem(), "interpolation": NeighbourInterpolation()}
 
-    def nested(X, Y):
-        other @ np.ones(400)
-        return Gaussian(1.0).block(X, Y)
+
+@pytest.mark.parametrize("outer", STRATEGIES)
+@pytest.mark.parametrize("inner", ["product", "solve", *STRATEGIES])
+def test_a_callable_must_not_use_compressed_matrices(outer, inner, rng):
+    X = rng.standard_normal((400, 3))
+    tree = ClusterTree.build(X, 50)
+    other = compress(Gaussian(0.1), X, tree)
+    system = factor(other, shift=1.0)
+
+    def nested(rows, columns):
+        if inner == "product":
+            other @ np.ones(400)
+        elif inner == "solve":
+            system.solve(np.ones(400))
+        else:
+            compress(Gaussian(0.1), X, tree, STRATEGIES[inner])
+        return Gaussian(1.0).block(rows, columns)
 
     with pytest.raises(RuntimeError, match="must not compress, factor, solve or multiply"):
-        compress(CallableKernel(nested), X, ClusterTree.build(X, 50))
+        compress(CallableKernel(nested), X, tree, STRATEGIES[outer])
     assert_allclose(other @ np.ones(400), other.to_dense().sum(axis=1))
 
 
@@ -362,3 +377,23 @@ def test_form_error_is_unbiased(rng):
     spread = np.std(estimates, axis=0) / 10
     assert np.all(np.abs(np.mean(estimates, axis=0) - exact) <= 6 * spread)
     assert np.all(estimate_form_error(H, 0 * Z, 0 * F) == 0)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-20, 1e-10, 1.0, 1e10, 1e20, 1e60])
+@pytest.mark.parametrize(
+    "kernel",
+    [lambda scale: Gaussian(0.1 / scale**2), lambda scale: Linear()],
+    ids=["rbf", "linear"],
+)
+def test_rows_beyond_the_range_of_float32(kernel, scale, rng):
+    X = rng.standard_normal((600, 2)) * scale
+    H = compress(kernel(scale), X, ClusterTree.build(X, 50), rtol=1e-3, max_rank=40)
+    K = kernel(scale).block(X)
+    assert relative_error(H.to_dense() / K.max(), K / K.max()) < 1e-2
+
+
+def test_a_callable_beyond_the_range_of_float32(rng):
+    X = rng.standard_normal((600, 2)) * 1e60
+    kernel = CallableKernel(lambda X, Y: np.exp(-1e-121 * cdist(X, Y, "sqeuclidean")))
+    H = compress(kernel, X, ClusterTree.build(X, 50), rtol=1e-3, max_rank=40)
+    assert relative_error(H.to_dense(), kernel.block(X)) < 1e-2

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from processes import run_python
 from reference import AWKWARD, all_kernels, awkward_points, kernel_matrix
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import rbf_kernel
@@ -16,7 +17,9 @@ from hssvm.kernels import (
     Matern32,
     Matern52,
     Polynomial,
+    as_rows,
 )
+from hssvm.kernels.base import core_rows
 
 KERNELS = all_kernels(gamma=0.3)
 BUILT_IN = [k for k in KERNELS if not isinstance(k, CallableKernel)]
@@ -129,6 +132,7 @@ def test_no_rows(rng):
         (lambda: Gaussian(np.nan), "gamma must be a positive number"),
         (lambda: Polynomial(1.0, coef0=-1.0), "coef0 must be at least 0"),
         (lambda: Polynomial(1.0, degree=1.5), "degree must be an integer"),
+        (lambda: Polynomial(1.0, degree=2**31), "degree must be an integer below"),
         (lambda: Gaussian(1.0).block(np.ones(3)), "two dimensions"),
         (lambda: Gaussian(1.0).block(np.ones((2, 3)), np.ones((2, 4))), "3 features, Y has 4"),
         (lambda: CallableKernel(lambda X, Y: X).block(np.ones((2, 3))), "one value per pair"),
@@ -144,3 +148,47 @@ def test_kernels_are_values(kernel):
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert type(kernel).__name__ in repr(kernel)
     assert hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 7, 12, 33])
+def test_polynomials_of_any_degree(degree, rng):
+    X = rng.uniform(-1, 1, (20, 3))
+    expected = (0.3 * X @ X.T + 0.5) ** degree
+    assert_allclose(Polynomial(0.3, 0.5, degree).block(X), expected, rtol=1e-12)
+
+
+def test_a_huge_degree_takes_no_time():
+    code = """
+    import numpy as np
+    from hssvm.kernels import Polynomial
+
+    X = np.linspace(-1, 1, 401)[:, None]
+    K = Polynomial(1.0, degree=10**9).block(X)
+    assert K[0, 0] == K[0, -1] == 1 and K[0, 1] == 0
+    """
+    run_python(code, timeout=60)
+
+
+def unaligned(array):
+    """The same numbers, a byte after where their type should begin."""
+    shifted = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    shifted[...] = array
+    assert not shifted.flags.aligned and shifted.flags.c_contiguous
+    return shifted
+
+
+@dtypes
+def test_rows_that_are_not_aligned_are_copied(dtype, rng):
+    X = rng.standard_normal((30, 4)).astype(dtype)
+    assert as_rows(unaligned(X)).flags.aligned
+    assert as_rows(X) is X
+    K = Gaussian(0.5).block(X)
+    assert_array_equal(Gaussian(0.5).block(unaligned(X)), K)
+    structured = np.zeros(30, [("flag", np.int8), ("x", dtype, 4)])
+    structured["x"] = X
+    assert_array_equal(Gaussian(0.5).block(structured["x"]), K)
+    sparse = scipy.sparse.csr_array(X)
+    for name in ("data", "indices", "indptr"):
+        setattr(sparse, name, unaligned(getattr(sparse, name)))
+    core_rows(as_rows(sparse))
+    assert_array_equal(Gaussian(0.5).block(sparse), Gaussian(0.5).block(scipy.sparse.csr_array(X)))

@@ -42,6 +42,7 @@ from hssvm.kernels import (
 )
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.rows import KernelRows
+from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
 from hssvm.predict import ExpansionPredictor, LeafwisePredictor
 from hssvm.problems import Problem
@@ -311,6 +312,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Rows to train on, scaled as asked for, and their y if there is one."""
+        require_valid_sparse(X)
         data = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
         X, *rest = data if isinstance(data, tuple) else (data,)
         if self.scaling != "minmax":
@@ -407,6 +409,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         check_is_fitted(self)
         predictor = self._predictor()
         dtype = predictor.X.dtype
+        require_valid_sparse(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         values = predictor(self._scaling(X))
         return values + self.intercept_.astype(values.dtype)
@@ -429,6 +432,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         check_is_fitted(self)
         self._require_support("certify")
         dtype = self.dual_coef_.dtype
+        require_valid_sparse(X)
         data = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         rows = data[0] if isinstance(data, tuple) else data
         if self.support_[-1:] >= rows.shape[0]:

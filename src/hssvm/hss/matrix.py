@@ -14,7 +14,7 @@ from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.hss.coefficients import CoefficientPool
 from hssvm.hss.tree import ClusterTree
-from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class Level:
 
 
 def as_block(B: Any, n: int, dtype: np.dtype[Any]) -> Floats:
-    """`B`, (n,) or (n, k), as a C-contiguous (n, k) block of the given dtype."""
+    """`B`, (n,) or (n, k), as an (n, k) block that the core reads, of the given dtype."""
     B = np.asarray(B)
     if B.ndim not in (1, 2) or B.shape[0] != n:
         raise ValueError(f"expected shape ({n},) or ({n}, k), got {B.shape}")
-    return np.ascontiguousarray(B.reshape(n, -1), dtype=dtype)
+    return np.require(B.reshape(n, -1), dtype, LAYOUT)
 
 
 Above = Callable[[Floats], Floats]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.hss.matrix import Above, HSSMatrix, Level, as_block
-from hssvm.kernels.base import Floats, require_positive
+from hssvm.kernels.base import LAYOUT, Floats, require_positive
 
 logger = logging.getLogger(__name__)
 
@@ -162,7 +162,7 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
     True
     """
     depth, dtype = matrix.tree.depth, matrix.dtype
-    shifts = np.ascontiguousarray(np.broadcast_to(shift, (matrix.tree.n,)), dtype=dtype)
+    shifts = np.require(np.broadcast_to(shift, (matrix.tree.n,)), dtype, LAYOUT)
     require_positive(shift=shifts)
     R: Floats | None = None
     levels: list[FactorLevel] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -12,20 +12,26 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm._threads import with_serial_blas
+from hssvm.kernels.sparse_format import require_valid_sparse
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = Any
 """A dense (n, p) array or a scipy CSR matrix or array."""
 
 
+LAYOUT: tuple[Literal["C"], Literal["A"]] = ("C", "A")
+"""Of arrays that the core reads, for `numpy.require`: contiguous rows, aligned."""
+
+
 def as_rows(X: Rows) -> Rows:
-    """`X` as the core reads it: C-contiguous or canonical CSR, float32 or float64.
+    """`X` as the core reads it: C-contiguous and aligned, or canonical CSR; float32 or float64.
 
     Other number types become float64. Nothing is copied where nothing has to change.
     """
     if np.iscomplexobj(X):
         raise TypeError("X is complex; kernels here are of real features")
     if scipy.sparse.issparse(X):
+        require_valid_sparse(X)
         X = X.tocsr()
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
@@ -39,7 +45,7 @@ def as_rows(X: Rows) -> Rows:
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, (rows, features); its shape is {X.shape}")
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
-    return np.ascontiguousarray(X, dtype=dtype)
+    return np.require(X, dtype, LAYOUT)
 
 
 def require_finite(X: Rows) -> None:
@@ -58,9 +64,9 @@ def require_finite(X: Rows) -> None:
 def core_rows(X: Rows) -> _core.Rows:
     """Hand rows in the form of `as_rows` to the core."""
     if scipy.sparse.issparse(X):
-        indptr = X.indptr.astype(np.int64, copy=False)
-        indices = X.indices.astype(np.int32, copy=False)
-        return _core.Rows(indptr, indices, X.data, X.shape[1])
+        indptr = np.require(X.indptr, np.int64, LAYOUT)
+        indices = np.require(X.indices, np.int32, LAYOUT)
+        return _core.Rows(indptr, indices, np.require(X.data, None, LAYOUT), X.shape[1])
     return _core.Rows(X)
 
 

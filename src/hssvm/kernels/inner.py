@@ -37,8 +37,8 @@ class Polynomial(CoreKernel):
 
     def __post_init__(self) -> None:
         require_positive(gamma=self.gamma, degree=self.degree)
-        if self.degree != int(self.degree):
-            raise ValueError(f"degree must be an integer, got {self.degree!r}")
+        if self.degree != int(self.degree) or self.degree >= 2**31:
+            raise ValueError(f"degree must be an integer below 2**31, got {self.degree!r}")
         if not self.coef0 >= 0:
             raise ValueError(
                 f"coef0 must be at least 0 for a positive semi-definite kernel, got {self.coef0!r}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm import _core
-from hssvm.kernels.base import Floats, Kernel, Rows, as_rows, sort_groups
+from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows, as_rows, sort_groups
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CallableKernel(Kernel):
                 f"the kernel function returned an array of shape {values.shape} for "
                 f"{X.shape[0]} and {Y.shape[0]} rows; it must return one value per pair"
             )
-        return np.ascontiguousarray(values, dtype=np.result_type(X.dtype, Y.dtype))
+        return np.require(values, np.result_type(X.dtype, Y.dtype), LAYOUT)
 
     def diag(self, X: Rows) -> Floats:
         """Kernel value of every row of `X` with itself, (n,)."""

@@ -1,0 +1,67 @@
+"""The CPU quota of the process: how many CPUs its control groups let it use, on Linux."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def cpu_quota(root: Path = Path("/")) -> float | None:
+    """Return the number of CPUs that control groups allow, None where there is no limit.
+
+    A group is limited by all groups around it, so the smallest quota counts. Where a container
+    shows the path of its group on the host, as version 1 does, that path does not exist inside:
+    the walk up from it then ends at the mount point, which is the group of the container.
+
+    Parameters
+    ----------
+    root : Path
+        Folder that has ``proc`` and ``sys``.
+    """
+    quotas = [
+        quota
+        for mount, group in _groups(root)
+        for folder in _ancestors(mount, group)
+        if (quota := _quota_of(folder)) is not None
+    ]
+    return min(quotas, default=None)
+
+
+def _groups(root: Path) -> Iterator[tuple[Path, str]]:
+    """Mount points of the CPU controllers, with the group of this process in each."""
+    mounts = root / "sys/fs/cgroup"
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        if not controllers:  # version 2
+            yield mounts, group
+            yield mounts / "unified", group
+        elif "cpu" in controllers.split(","):
+            for name in ("cpu", "cpu,cpuacct", "cpuacct,cpu"):
+                yield mounts / name, group
+
+
+def _ancestors(mount: Path, group: str) -> Iterator[Path]:
+    names = [name for name in group.split("/") if name not in ("", "..")]
+    for depth in range(len(names) + 1):
+        yield mount.joinpath(*names[:depth])
+
+
+def _quota_of(folder: Path) -> float | None:
+    """CPU time over elapsed time that one group allows."""
+    quota = _read(folder / "cpu.max").split()
+    if not quota:  # version 1
+        quota = _read(folder / "cpu.cfs_quota_us").split()
+        quota += _read(folder / "cpu.cfs_period_us").split()
+    try:
+        time, period = map(int, quota)
+    except ValueError:  # no such files, or "max"
+        return None
+    return time / period if time > 0 and period > 0 else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,65 @@
+"""Whether the index arrays of a sparse matrix fit its shape.
+
+SciPy checks them when a matrix is made, and trusts them afterwards, though anybody may change them:
+its routines then read and write outside of their memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+
+def require_valid_sparse(X: Any) -> None:
+    """Raise ValueError where `X` is a sparse matrix with indices outside of its shape or arrays.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from hssvm.kernels.sparse_format import require_valid_sparse
+    >>> X = scipy.sparse.csr_array([[1.0, 2.0]])
+    >>> require_valid_sparse(X)
+    >>> X.indices[1] = 7
+    >>> require_valid_sparse(X)
+    Traceback (most recent call last):
+        ...
+    ValueError: X is not a valid CSR matrix: its indices must be from 0 to 1; build it again
+    """
+    if not scipy.sparse.issparse(X) or X.ndim != 2:
+        return
+    if X.format in ("csr", "csc", "bsr"):
+        problem = _compressed_problem(X)
+    elif X.format == "coo":
+        problem = _coordinate_problem(X)
+    else:  # no compiled code reads the others unchecked
+        return
+    if problem:
+        name = X.format.upper()
+        raise ValueError(f"X is not a valid {name} matrix: {problem}; build it again")
+
+
+def _compressed_problem(X: Any) -> str | None:
+    blocks = X.blocksize if X.format == "bsr" else (1, 1)
+    n, p = (size // block for size, block in zip(X.shape, blocks, strict=True))
+    major, minor = (p, n) if X.format == "csc" else (n, p)
+    if X.indptr.shape != (major + 1,) or X.indices.ndim != 1:
+        return f"its indptr must have {major + 1} entries and its indices one dimension"
+    stored = min(len(X.indices), len(X.data))
+    if X.indptr[0] != 0 or X.indptr[-1] > stored or (X.indptr[1:] < X.indptr[:-1]).any():
+        return f"its indptr must start at 0, not decrease, and end at {stored} or below"
+    return _range_problem("indices", X.indices[: X.indptr[-1]], minor)
+
+
+def _coordinate_problem(X: Any) -> str | None:
+    if not X.row.shape == X.col.shape == X.data.shape:
+        return "its row, col and data must have one shape"
+    return _range_problem("row", X.row, X.shape[0]) or _range_problem("col", X.col, X.shape[1])
+
+
+def _range_problem(name: str, indices: NDArray[np.integer[Any]], size: int) -> str | None:
+    if indices.size == 0 or (indices.min() >= 0 and indices.max() < size):
+        return None
+    return f"its {name} must be from 0 to {size - 1}"
