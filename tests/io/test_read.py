@@ -266,9 +266,9 @@ def test_a_small_file_that_unpacks_to_a_large_one(line, format, tmp_path, monkey
         read(path, format=format)
 
 
-def test_gigabytes_without_a_line_end_take_bounded_memory(tmp_path):
+def test_many_bytes_without_a_line_end_take_bounded_memory(tmp_path):
     path = tmp_path / "rows.xz"
-    pack_repeated(path, b"1", 2**31)
+    pack_repeated(path, b"1", 3 * 2**27)
     code = (
         "import resource, sys; from hssvm.io import read\n"
         "try: read(sys.argv[1])\n"
@@ -280,7 +280,7 @@ def test_gigabytes_without_a_line_end_take_bounded_memory(tmp_path):
     )
     message, kilobytes = run.stdout.splitlines()
     assert "unpacks to more than 100 times its size" in message
-    assert int(kilobytes) < 1.5e6
+    assert int(kilobytes) < 1e6
 
 
 def test_a_small_npz_that_unpacks_to_gigabytes(tmp_path):

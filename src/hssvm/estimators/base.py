@@ -18,7 +18,7 @@ from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.forecast import Forecast, forecast
 from hssvm.estimators.report import FitReport
-from hssvm.estimators.saving import SavableEstimator, has_form
+from hssvm.estimators.saving import SavableEstimator, has_form, name_of
 from hssvm.estimators.scaling import Scaling
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.hss.strategies import largest_size
@@ -288,6 +288,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         X, *rest = data if isinstance(data, tuple) else (data,)
         scaling = Scaling.of(X, self.scaling)
         self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
+        self.target_name_, self.data_checksum_ = name_of(y), None
         return (scaling(X), *rest) if rest else scaling(X)
 
     @property

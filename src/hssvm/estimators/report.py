@@ -81,7 +81,8 @@ class FitReport:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a stage and log its end."""
+        """Time a stage and log its begin and end."""
+        logger.debug("%s begins", name)
         start = time.perf_counter()
         yield
         elapsed = time.perf_counter() - start

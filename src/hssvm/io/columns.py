@@ -98,9 +98,9 @@ class Roles(ColumnRule):
             label = column_number(source, 0 if self.target is None else self.target, n, names)
             if n == 1:
                 raise ValueError(
-                    f"{source} has one column, which would be that of the labels; pass "
-                    "target=False if it is a feature, and look for what separates the columns if "
-                    "there should be more"
+                    f"{source} has one column, which would be that of the labels; look for what "
+                    "separates the columns if there should be more, or pass target=False if it is "
+                    "a feature"
                 )
         weight = None if self.weight is None else column_number(source, self.weight, n, names)
         if weight is not None and weight == label:
