@@ -286,7 +286,8 @@ def cv(
         n_bytes = 0 if output is None else save_model(estimator, output)
     console = err if output == STREAM else out
     name = scoring or ("accuracy" if searches else "R^2")
-    console.print(tables.scores(found.cv_results_, f"mean {name}"))
+    console.print(f"mean {name}", highlight=False, markup=False)
+    console.print(tables.scores(found.cv_results_))
     best = found.best_params_
     console.print(
         f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False

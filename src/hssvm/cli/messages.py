@@ -57,7 +57,7 @@ def in_options(message: str) -> str:
     --------
     >>> from hssvm.cli.messages import in_options
     >>> in_options("lower max_rank, or try scaling='standard'")
-    "lower --max-rank, or try --scale standard"
+    'lower --max-rank, or try --scale standard'
     """
     for phrase, ours in PHRASES.items():
         message = message.replace(phrase, ours)

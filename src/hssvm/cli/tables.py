@@ -30,7 +30,9 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
     lines.add_row("rows", f"{report.n_rows:,}")
     lines.add_row("support vectors", f"{len(estimator.support_):,}")
     lines.add_row("kernel", kernel)
-    lines.add_row("relative duality gap", f"{report.gap.max():.2g}")
+    gap, tol = report.gap.max(), estimator.tol
+    side = "below" if gap <= tol else "above"
+    lines.add_row("relative duality gap", f"{gap:.2g}, {side} --tol {tol:g}")
     for advice in advice_of(report.status):
         lines.add_row("", advice)
     lines.add_row("seconds", f"{sum(report.seconds.values()):.1f}")
@@ -90,7 +92,7 @@ def _n_support(model: Any) -> str:
     return "not in the file, which predicts from leaves"
 
 
-def scores(results: dict[str, Any], title: str) -> RichTable:
+def scores(results: dict[str, Any]) -> RichTable:
     """Mean scores by C and gamma; a grid if it is complete and fits, else a list."""
     C, gamma = (np.asarray(results[f"param_{name}"]) for name in ("C", "gamma"))
     mean = np.asarray(results["mean_test_score"], float)
@@ -105,12 +107,12 @@ def scores(results: dict[str, Any], title: str) -> RichTable:
         if not np.isnan(m)
     }
     if len(columns) > MAX_WIDTH or len(cells) < len(columns) * len(rows):
-        table = RichTable("C", "gamma", title.split()[-1], title=title)
+        table = RichTable("C", "gamma", "score")
         for i in np.argsort(-mean, kind="stable"):
             if not np.isnan(mean[i]):
                 table.add_row(as_text(C[i]), as_text(gamma[i]), f"{mean[i]:.4f}")
         return table
-    table = RichTable(down, *(f"{across} = {value}" for value in columns), title=title)
+    table = RichTable(down, *(f"{across} = {value}" for value in columns))
     for row in rows:
         table.add_row(row, *(cells[column, row] for column in columns))
     return table
