@@ -134,7 +134,11 @@ def hssvm_process(*arguments, **options):
         (("train", "train.libsvm", "-o", "m", "--memory-limit", "1e-9"), 1, "lower --max-rank"),
         (("train", "train.libsvm", "-o", "m", "--gamma", "wide"), 2, "--gamma: 'wide' is not"),
         (("train", "train.libsvm", "-o", "m", "--epsilon", "1"), 2, "--epsilon: --task svc does"),
-        (("train", "train.csv", "-o", "m", "--class-weight", "in"), 2, "--class-weight: 'in'"),
+        (
+            ("train", "train.csv", "-o", "m", "--target", "where", "--class-weight", "in"),
+            2,
+            "--class-weight: 'in'",
+        ),
         (
             ("train", "train.csv", "-o", "m", "--target", "where", "--class-weight", "up=2"),
             2,

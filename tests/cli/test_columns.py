@@ -1,18 +1,27 @@
 """Columns of tables: the model knows which were the labels and the features."""
 
+import contextlib
 import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import hssvm
+from hssvm.cli.app import app
 
 
-def hssvm_run(*arguments, code=0, **options):
+def hssvm_run(*arguments, cwd, code=0, input=None):
+    """In a process of its own where that matters: for streams, and for what is said of errors."""
+    if code == 0 and input is None:
+        with contextlib.chdir(cwd):
+            run = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+        assert run.exit_code == 0, run.output
+        return subprocess.CompletedProcess(arguments, 0, run.stdout_bytes, run.stderr_bytes)
     run = subprocess.run(
-        [sys.executable, "-m", "hssvm", *map(str, arguments)], capture_output=True, **options
+        [sys.executable, "-m", "hssvm", *arguments], capture_output=True, cwd=cwd, input=input
     )
     assert run.returncode == code, run.stderr.decode()
     return run
