@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import timed
 from hssvm.io import read
-from hssvm.io.files import opened
+from hssvm.io.files import Source
 
 
 def dense(rng, number):
@@ -49,7 +49,7 @@ def generated(folder):
 
 def unpacked(file, folder):
     path = folder / "text"
-    with opened(file) as source, open(path, "wb") as target:
+    with Source(file).unpacked() as source, open(path, "wb") as target:
         shutil.copyfileobj(source, target)
     return path
 

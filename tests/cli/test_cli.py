@@ -1,18 +1,16 @@
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
 import hssvm
+from hssvm._threads import _openmp
 from hssvm.cli import app as cli
-from hssvm.cli.progress import seconds_left
 
 COMMANDS = ("train", "predict", "cv", "info", "forecast")
 
@@ -60,14 +58,14 @@ def test_from_training_to_predictions(folder):
 def test_labels_that_are_words(folder):
     model = folder / "model.hssvm"
     call("train", folder / "train.csv", "-o", model, "--target", "where", "--quiet")
-    lines = call("predict", model, folder / "test.csv", "--target", 3).stdout.splitlines()
+    lines = call("predict", model, folder / "test.csv").stdout.splitlines()
     assert set(lines) == {"in", "out"}
 
 
 def test_regression_and_novelty(folder):
-    for task, score in (("svr", "R\\^2"), ("one-class", "share inside")):
+    for task, score, option in (("svr", "R\\^2", "--C"), ("one-class", "share inside", "--nu")):
         model = folder / f"{task}.hssvm"
-        result = call("train", folder / "train.libsvm", "-o", model, "--task", task, "--nu", 0.1,
+        result = call("train", folder / "train.libsvm", "-o", model, "--task", task, option, 0.1,
                       "--test", folder / "test.libsvm")  # fmt: skip
         assert re.search(score, result.output)
     assert isinstance(hssvm.load(folder / "svr.hssvm"), hssvm.SVR)
@@ -80,6 +78,27 @@ def test_cross_validation(folder):
     assert "best: C =" in result.output
     assert "C = 0.01" in result.output
     assert hssvm.load(model).C_ in (0.01, 1)
+
+
+def test_cross_validation_of_a_regression(folder):
+    model = folder / "best.hssvm"
+    result = call("cv", folder / "train.libsvm", "--task", "svr", "--Cs", "0.1,10", "--folds", 3,
+                  "--scale", "standard", "-o", model)  # fmt: skip
+    assert "mean R^2" in result.output
+    best = re.search(r"best: C = (\S+), gamma = (\S+)\n", result.output)
+    loaded = hssvm.load(model)
+    assert isinstance(loaded, hssvm.SVR)
+    assert float(best[1]) == loaded.C
+    assert loaded.gamma == pytest.approx(float(best[2]), rel=1e-4)
+    table = call("cv", folder / "train.libsvm", "--task", "svr", "--Cs", 1, "--folds", 2,
+                 "--gammas", "0.1,1", "--scoring", "neg_mean_absolute_error").output  # fmt: skip
+    assert "mean neg_mean_absolute_error" in table
+    assert re.search(r"1\s+│ -0\.\d+", table)
+
+
+def test_scoring(folder):
+    result = call("cv", folder / "train.libsvm", "--Cs", "1", "--gammas", 1, "--scoring", "roc_auc")
+    assert "mean roc_auc" in result.output
 
 
 @pytest.mark.parametrize("task", ["svc", "svr", "one-class"])
@@ -99,8 +118,8 @@ def test_help_is_enough(command):
 
 def hssvm_process(*arguments, **options):
     return subprocess.Popen(
-        [sys.executable, "-c", "from hssvm.cli import main; main()", *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+        [sys.executable, "-m", "hssvm", *map(str, arguments)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
     )  # fmt: skip
 
 
@@ -109,9 +128,29 @@ def hssvm_process(*arguments, **options):
     [
         (("train", "missing.libsvm", "-o", "m"), 1, "missing.libsvm"),
         (("train", "broken.libsvm", "-o", "m"), 1, "line 2"),
-        (("train", "train.libsvm", "-o", "m", "--C", "0"), 1, "C must be"),
-        (("train", "train.libsvm", "-o", "m", "--gamma", "wide"), 1, "gamma must be"),
-        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1e-9"), 1, "memory_limit"),
+        (("train", "train.libsvm", "-o", "m", "--C", "0"), 1, "--C must be"),
+        (("train", "train.libsvm", "-o", "m", "--max-time", "0"), 1, "--max-time must be"),
+        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1e-9"), 1, "--memory-limit"),
+        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1e-9"), 1, "lower --max-rank"),
+        (("train", "train.libsvm", "-o", "m", "--gamma", "wide"), 2, "--gamma: 'wide' is not"),
+        (("train", "train.libsvm", "-o", "m", "--epsilon", "1"), 2, "--epsilon: --task svc does"),
+        (
+            ("train", "train.csv", "-o", "m", "--target", "where", "--class-weight", "in"),
+            2,
+            "--class-weight: 'in'",
+        ),
+        (
+            ("train", "train.csv", "-o", "m", "--target", "where", "--class-weight", "up=2"),
+            2,
+            "'up' is not a label",
+        ),
+        (("cv", "train.libsvm", "--Cs", "1,x"), 2, "--Cs: 'x' is not a positive number"),
+        (("cv", "train.libsvm", "--gammas", "1,-2"), 2, "--gammas: '-2' is not"),
+        (("cv", "train.libsvm", "--scoring", "luck"), 1, "--scoring"),
+        (("train", "semicolon.csv", "-o", "m"), 1, "did you mean --separator ';'?"),
+        (("train", "large.csv", "-o", "m"), 1, "is too large for float32; use --double"),
+        (("train", "-", "-o", "m"), 1, "pass --format libsvm or"),
+        (("train", "-", "-o", "m", "--test", "-"), 2, "only one file can be -"),
         (("train", "train.libsvm"), 2, "output"),
         (("info", "train.libsvm"), 1, "train.libsvm"),
         (("dance",), 2, "dance"),
@@ -119,35 +158,71 @@ def hssvm_process(*arguments, **options):
 )
 def test_errors_a_script_can_rely_on(folder, arguments, code, message):
     (folder / "broken.libsvm").write_text("1 1:0.5\n1 1:x\n")
+    (folder / "semicolon.csv").write_text("y;a\n1;0.5\n2;0.5\n")
+    (folder / "large.csv").write_text("y,a\n1,1e300\n2,0.5\n")
     process = hssvm_process(*arguments, cwd=folder)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate("", timeout=120)
+    errors = " ".join(errors.replace("│", " ").split())
     assert process.returncode == code
     assert message in errors
     assert "Traceback" not in errors
     assert not (folder / "m").exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT to a child on Windows")
-def test_ctrl_c_keeps_the_model(tmp_path, rng):
-    X = rng.uniform(-3, 3, (4000, 2))
-    y = np.sin(3 * X[:, 0]) + rng.standard_normal(4000) > 0
-    np.savez(tmp_path / "data.npz", X=X, y=y.astype(float))
-    process = hssvm_process(
-        "train", "data.npz", "-o", "model.hssvm", "--C", "1e6", "--tol", "1e-13", "--refine", "no",
-        "--double", cwd=tmp_path,
-    )  # fmt: skip
-    for line in process.stderr:  # piped: plain lines
-        if line.startswith("iteration"):
-            break
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert "Ctrl-C" in output
-    assert hssvm.load(tmp_path / "model.hssvm").fit_report_.status == ["STOPPED"]
+def test_version_and_module():
+    process = hssvm_process("--version")
+    output, _ = process.communicate(timeout=60)
+    assert (output, process.returncode) == (f"hssvm {hssvm.__version__}\n", 0)
 
 
-def test_time_left():
-    assert seconds_left([(0.0, 1.0), (1.0, 0.1), (2.0, 0.01)], 1e-3) == ", about 1 s left"
-    assert seconds_left([(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)], 1e-3) == ""
-    assert seconds_left([(0.0, 1.0)], 1e-3) == ""
+def test_options_reach_the_estimator(folder):
+    model = folder / "model.hssvm"
+    call("train", folder / "train.csv", "-o", model, "--target", "where", "--kernel", "poly",
+         "--degree", 2, "--coef0", 1.5, "--class-weight", "in=2,out=1", "--threads", 1)  # fmt: skip
+    loaded = hssvm.load(model)
+    assert (loaded.degree, loaded.coef0, loaded.class_weight) == (2, 1.5, {"in": 2.0, "out": 1.0})
+    call("train", folder / "train.libsvm", "-o", model, "--class-weight", "1=3,-1=1")
+    assert hssvm.load(model).class_weight == {1.0: 3.0, -1.0: 1.0}
+    call("train", folder / "train.libsvm", "-o", model, "--class-weight", "balanced")
+    assert hssvm.load(model).class_weight == "balanced"
+
+
+def test_threads(folder, monkeypatch):
+    """As many as asked for, in the fit itself."""
+    seen = []
+    original = hssvm.SVC.fit
+
+    def fit(self, *args, **kwargs):
+        seen.append({pool["num_threads"] for pool in _openmp().info()})
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(hssvm.SVC, "fit", fit)
+    for threads in (1, 3):
+        call("train", folder / "train.libsvm", "-o", folder / "m", "--threads", threads)
+    assert seen == [{1}, {3}]
+
+
+def test_sample_weights_are_a_column(folder, rng):
+    lines = (folder / "train.csv").read_text().splitlines()
+    weights = rng.uniform(0, 2, len(lines) - 1).round(3)
+    rows = [f"{line},{w}" for line, w in zip(lines, ["w", *weights], strict=True)]
+    (folder / "weighted.csv").write_text("\n".join(rows) + "\n")
+    model = folder / "model.hssvm"
+    call("train", folder / "weighted.csv", "-o", model, "--target", "where", "--gamma", 1,
+         "--sample-weight", "w")  # fmt: skip
+    X, y = hssvm.io.read(folder / "train.csv", target="where")
+    expected = hssvm.SVC(gamma=1, random_state=0).fit(X, y, sample_weight=weights)
+    loaded = hssvm.load(model)
+    assert loaded.n_features_in_ == 3
+    assert_allclose(loaded.dual_coef_, expected.dual_coef_, rtol=1e-3, atol=1e-3)
+    result = call("predict", model, folder / "weighted.csv", "-o", folder / "labels")
+    assert "ignored 'w'" in result.output
+
+
+def test_one_class_has_no_labels(folder):
+    X, _ = hssvm.io.read(folder / "train.csv", target="where")
+    np.savetxt(folder / "rows.csv", X, delimiter=",", header="a,b,c", comments="")
+    model = folder / "model.hssvm"
+    call("train", folder / "rows.csv", "-o", model, "--task", "one-class", "--nu", 0.1)
+    assert hssvm.load(model).n_features_in_ == 3
+    assert "share inside" in call("predict", model, folder / "rows.csv").output

@@ -10,6 +10,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
 from hssvm.io import read
+from hssvm.io.columns import Known, Roles
+from hssvm.io.files import Source
+from hssvm.io.read import read_table
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
@@ -126,3 +129,85 @@ def test_files_that_cannot_be_used(tmp_path):
     (tmp_path / "latin.csv").write_bytes("Öl,1\n".encode("latin-1"))
     with pytest.raises(ValueError, match=r"latin\.csv is not UTF-8 text .* convert it"):
         read(tmp_path / "latin.csv")
+
+
+def test_rows_that_do_not_fit_the_header(tmp_path):
+    with pytest.raises(ValueError, match=r"line 2: 2 fields in place of 3"):
+        read_text(tmp_path, "y,a,b\n1,2\n3,4\n")
+
+
+@pytest.mark.parametrize("separator", [";", "|", "\t"])
+def test_separators(separator, tmp_path):
+    text = "y,a,b\n1,2,3\n4,5,6\n".replace(",", separator)
+    X, y = read_text(tmp_path, text, separator=separator)
+    assert_array_equal(X, [[2, 3], [5, 6]])
+    assert_array_equal(y, [1, 4])
+    with pytest.raises(ValueError, match=r"one column .* did you mean separator="):
+        read_text(tmp_path, text)
+    with pytest.raises(ValueError, match="separator must be one character"):
+        read_text(tmp_path, text, separator=";;")
+
+
+def test_decimal_commas_are_explained(tmp_path):
+    with pytest.raises(ValueError, match=r"'5;2' in column 1 .* did you mean separator=';'"):
+        read_text(tmp_path, "1,5;2,5\n1,5;2,5\n")
+
+
+def test_booleans(tmp_path):
+    for text in ("y,a,b\n1,true,2\n0,FALSE,3\n", "1,True,2\n0,0,3\n"):
+        X, _ = read_text(tmp_path, text)
+        assert_array_equal(X, [[1, 2], [0, 3]])
+    with pytest.raises(ValueError, match="line 3: 'maybe' in column 'a' is not a finite number"):
+        read_text(tmp_path, "y,a\n1,true\n0,maybe\n")
+    with pytest.raises(ValueError, match="line 3: no value in column 'a'"):
+        read_text(tmp_path, "y,a\n1,true\n0,\n")
+
+
+def test_columns_are_found_by_name(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,b,y,a\nx1,2,0,1\nx2,4,1,3\n")
+    known = Known(2, ["a", "b"], "y")
+    table = read_table(Source(path), rule=known)
+    assert_array_equal(table.X, [[1, 2], [3, 4]])
+    assert table.X.flags.c_contiguous
+    assert_array_equal(table.y, [0, 1])
+    assert table.feature_names == ["a", "b"] and table.target == "y"
+    assert table.unused == ["'id'"]
+    path.write_text("b,a\n2,1\n")
+    table = read_table(Source(path), rule=known)
+    assert_array_equal(table.X, [[1, 2]])
+    assert table.y is None
+    path.write_text("b,y\n2,1\n")
+    with pytest.raises(ValueError, match="lacks 'a', which the model was trained on"):
+        read_table(Source(path), rule=known)
+    path.write_text("a,b,a\n2,1,3\n")
+    with pytest.raises(ValueError, match="has 2 columns called 'a'"):
+        read_table(Source(path), rule=known)
+
+
+def test_columns_without_names_are_found_by_position(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("1,2\n3,4\n")
+    rule = Known(2, None, trained_target=1)
+    assert read_table(Source(path), rule=rule).y is None
+    path.write_text("1,9,2\n3,8,4\n")
+    table = read_table(Source(path), rule=rule)
+    assert_array_equal(table.X, [[1, 2], [3, 4]])
+    assert_array_equal(table.y, [9, 8])
+    assert_array_equal(read_table(Source(path), rule=Known(2, None, 1, target=0)).y, [1, 3])
+    with pytest.raises(ValueError, match="pass the number of the column of labels as target"):
+        read_table(Source(path), rule=Known(2))
+    with pytest.raises(ValueError, match="the file must have 3 columns, or 4 with"):
+        read_table(Source(path), rule=Known(3, None, target=0))
+    with pytest.raises(ValueError, match="has 3 columns, but the model has 4 features"):
+        read_table(Source(path), rule=Known(4))
+
+
+def test_weights_are_a_column(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,a,w\n0,1,0.5\n1,2,2\n")
+    table = read_table(Source(path), rule=Roles("y", "w"))
+    assert_array_equal(table.sample_weight, [0.5, 2])
+    assert table.feature_names == ["a"]
+    with pytest.raises(ValueError, match="cannot be both label and weight"):
+        read_table(Source(path), rule=Roles("y", 0))

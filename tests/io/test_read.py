@@ -1,7 +1,11 @@
 import builtins
 import bz2
 import gzip
+import io
 import lzma
+import subprocess
+import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -9,6 +13,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from hssvm.io import read
+from hssvm.io.columns import Roles
+from hssvm.io.files import Source
+from hssvm.io.read import read_table
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = {"libsvm": b"1 2:3\n2 1:4 2:5\n", "csv": b"1,0,3\n2,4,5\n"}
@@ -204,3 +211,94 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"pip install hssvm\[parquet\]"):
         read(tmp_path / "rows.parquet")
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz"])
+def test_mutated_numpy_files_are_read_or_refused(ending, tmp_path, rng):
+    path = tmp_path / f"rows{ending}"
+    if ending == ".npy":
+        np.save(path, np.column_stack([Y, X]))
+    else:
+        np.savez_compressed(path, X=X, y=Y)
+    whole = path.read_bytes()
+    for _ in range(1500):
+        damaged = bytearray(whole)
+        for at in rng.integers(0, min(len(whole), 130), rng.integers(1, 4)):
+            damaged[at] = (
+                rng.integers(256) if rng.random() < 0.5 else rng.choice(list(b"(){}[]',:9"))
+            )
+        path.write_bytes(damaged)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy's, of headers that Python 2 has written
+                read(path)
+        except ValueError as error:
+            assert str(path) in str(error)
+
+
+def test_a_header_that_is_cut_short(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    path.write_bytes(path.read_bytes().replace(b"(2, 2)", b"(2, 2 "))
+    with pytest.raises(ValueError, match="cannot be read as a NumPy file"):
+        read(path)
+
+
+def pack_repeated(path, line, n_bytes):
+    """Write so many bytes of one line, packed to a few kilobytes."""
+    packer, piece = lzma.LZMACompressor(preset=0), line * (2**16 // len(line))
+    with open(path, "wb") as file:
+        for _ in range(n_bytes // len(piece)):
+            file.write(packer.compress(piece))
+        file.write(packer.flush())
+
+
+@pytest.mark.parametrize(("line", "format"), [(b"1 1:1\n", "libsvm"), (b"1,1\n", "csv")])
+def test_a_small_file_that_unpacks_to_a_large_one(line, format, tmp_path, monkeypatch):
+    monkeypatch.setattr("hssvm.io.files.ALWAYS_ALLOWED", 2**20)
+    path = tmp_path / "rows.xz"
+    pack_repeated(path, line, 2**19)
+    read(path, format=format)
+    pack_repeated(path, line, 2**22)
+    with pytest.raises(
+        ValueError, match=r"rows.xz unpacks to more than 100 times its size; .* unpack it"
+    ):
+        read(path, format=format)
+
+
+def test_many_bytes_without_a_line_end_take_bounded_memory(tmp_path):
+    path = tmp_path / "rows.xz"
+    pack_repeated(path, b"1", 3 * 2**27)
+    code = (
+        "import resource, sys; from hssvm.io import read\n"
+        "try: read(sys.argv[1])\n"
+        "except ValueError as error: print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
+    )
+    message, kilobytes = run.stdout.splitlines()
+    assert "unpacks to more than 100 times its size" in message
+    assert int(kilobytes) < 1e6
+
+
+def test_a_small_npz_that_unpacks_to_gigabytes(tmp_path):
+    path = tmp_path / "rows.npz"
+    np.savez_compressed(path, X=np.zeros((2**19, 80)))
+    with pytest.raises(ValueError, match=r"rows.npz .*X.npy unpacks to more than 100 times"):
+        read(path)
+
+
+def test_streams(tmp_path):
+    for format, text in TEXT.items():
+        source = Source.from_stream(io.BytesIO(text), "stdin")
+        table = read_table(source, rule=Roles(), format=format)
+        assert_array_equal(table.X, X)
+        assert_array_equal(table.y, Y)
+        with pytest.raises(ValueError, match="stdin has no name that tells its format"):
+            read_table(source, rule=Roles())
+    with pytest.raises(ValueError, match="stdin, line 2"):
+        read_table(
+            Source.from_stream(io.BytesIO(b"1,2\n1,x\n"), "stdin"), rule=Roles(), format="csv"
+        )

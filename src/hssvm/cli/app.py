@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
-from sklearn.metrics import accuracy_score, r2_score
 
 import hssvm
+from hssvm._threads import openmp_threads
+from hssvm.cli import options, tables, training
+from hssvm.cli.messages import in_options, tell, warnings_as_lines
+from hssvm.cli.options import SearchTask, Task, given, parse_column
 from hssvm.cli.progress import showing
-from hssvm.estimators.callbacks import ending_on_interrupt
-from hssvm.io import read
-from hssvm.kernels.base import Rows
+from hssvm.cli.streams import STREAM, check_streams, load_model, save_model, write_lines
+from hssvm.io.columns import Known, Roles
 
-FAILED, MISUSED = 1, 2
-"""Exit codes: of work that could not be done, and of a command that could not be understood."""
+FAILED = 1
+"""Exit code of work that could not be done; that of a command that is not understood is 2."""
 
 app = typer.Typer(
     help="Nonlinear support vector machines for many rows.",
@@ -31,298 +33,340 @@ app = typer.Typer(
 out, err = Console(), Console(stderr=True)
 
 
-class Task(StrEnum):
-    """What to train."""
-
-    svc = "svc"
-    svr = "svr"
-    one_class = "one-class"
-
-
-class Refine(StrEnum):
-    """Whether to go on to the true kernel."""
-
-    auto = "auto"
-    yes = "yes"
-    no = "no"
-
-
-class Scaling(StrEnum):
-    """Of the features."""
-
-    none = "none"
-    standard = "standard"
-    minmax = "minmax"
-
-
-class Kernel(StrEnum):
-    """Kernels by name."""
-
-    rbf = "rbf"
-    laplacian = "laplacian"
-    matern32 = "matern32"
-    matern52 = "matern52"
-    poly = "poly"
-    linear = "linear"
-
-
-Data = Annotated[Path, typer.Argument(help="LIBSVM text, CSV, Parquet or NumPy; .gz .bz2 .xz too.")]
-Format = Annotated[
-    str | None, typer.Option(help="libsvm, csv, parquet or numpy; else by the ending.")
-]
-Target = Annotated[
-    str | None,
-    typer.Option(help="Column of the labels in a table: its name or number; else the first."),
-]
-Gamma = Annotated[str, typer.Option(help="Inverse width of the kernel: scale, auto or a number.")]
-KernelName = Annotated[Kernel, typer.Option(help="Kernel.")]
-ScalingName = Annotated[Scaling, typer.Option("--scale", help="Scaling of the features.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Double = Annotated[bool, typer.Option("--double", help="Compute in float64: twice the time.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="File of the model.")]
-
-
 def run() -> None:
     """Run the application; every foreseeable problem is one line and an exit code."""
     try:
-        app()
-    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as problem:
-        err.print(f"[red]hssvm:[/red] {problem}", highlight=False, soft_wrap=True)
-        sys.exit(FAILED)
+        app(prog_name="hssvm")
+    except OSError as problem:
+        tell(err, str(problem))
+    except (ValueError, ImportError, MemoryError, RuntimeError) as problem:
+        tell(err, in_options(str(problem)))
+    sys.exit(FAILED)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        out.print(f"hssvm {hssvm.__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Nonlinear support vector machines for many rows."""
 
 
 @app.command()
 def train(
-    data: Data,
-    output: Output,
-    task: Annotated[Task, typer.Option(help="Classification, regression or novelty.")] = Task.svc,
-    C: Annotated[float, typer.Option("--C", "-C", help="Penalty of the loss.")] = 1.0,
-    gamma: Gamma = "scale",
-    kernel: KernelName = Kernel.rbf,
-    epsilon: Annotated[float, typer.Option(help="Half the width of the tube of svr.")] = 0.1,
-    nu: Annotated[float, typer.Option(help="Share of rows that one-class leaves outside.")] = 0.5,
-    scale: ScalingName = Scaling.none,
-    tol: Annotated[float, typer.Option(help="Relative duality gap to stop at.")] = 1e-3,
-    refine: Annotated[Refine, typer.Option(help="Go on to the true kernel.")] = Refine.auto,
+    data: options.Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File of the model; - is stdout.  [default: that of --resume]",
+        ),
+    ] = None,
+    task: options.TaskName = None,
+    C: options.C = None,
+    gamma: options.Gamma = None,
+    kernel: options.KernelName = None,
+    degree: options.Degree = None,
+    coef0: options.Coef0 = None,
+    epsilon: options.Epsilon = None,
+    nu: Annotated[
+        float | None,
+        typer.Option(help="Share of rows that one-class leaves outside.  [default: 0.5]"),
+    ] = None,
+    class_weight: options.ClassWeight = None,
+    sample_weight: options.SampleWeight = None,
+    scale: options.ScalingName = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Relative duality gap to stop at.  [default: 0.001]")
+    ] = None,
+    refine: Annotated[
+        options.Refine | None, typer.Option(help="Continue on the exact kernel.  [default: auto]")
+    ] = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds to stop after.")] = None,
-    max_rank: Annotated[int | None, typer.Option(help="Largest rank of a leaf.")] = None,
+    max_rank: options.MaxRank = None,
     memory_limit: Annotated[
         float | None, typer.Option(help="GB that matrix and factor may take.")
     ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Model of a training that ended early, to continue on the same data."),
+    ] = None,
     test: Annotated[Path | None, typer.Option(help="File to score the model on.")] = None,
-    format: Format = None,
-    target: Target = None,
-    double: Double = False,
-    seed: Seed = 0,
-    quiet: Quiet = False,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.Target = None,
+    double: options.Double = False,
+    threads: options.Threads = None,
+    seed: options.Seed = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train a model and write it to a file.
 
-    Ctrl-C ends the training with the best model so far; a second one ends the program.
+    Ctrl-C stops the training and saves the best model so far, which --resume continues; a second
+    one quits without a model.
 
     [dim]hssvm train a9a.train.xz -o a9a.hssvm --C 1 --gamma 0.05 --test a9a.test.xz[/dim]
     """
-    own = {Task.svc: {"C": C}, Task.svr: {"C": C, "epsilon": epsilon}, Task.one_class: {"nu": nu}}
-    estimator = _estimator(
-        task,
-        **own[task],
-        gamma=_number(gamma),
-        kernel=kernel.value,
-        scaling=_scaling(scale),
-        tol=tol,
-        refine={Refine.auto: "auto", Refine.yes: True, Refine.no: False}[refine],
-        max_time=max_time,
-        max_rank=max_rank,
-        memory_limit=None if memory_limit is None else memory_limit * 1e9,
+    output = resume if output is None else output
+    if output is None:
+        raise typer.BadParameter("name the file of the model.", param_hint="--output")
+    check_streams(data, test, resume, output=output)
+    parameters = given(
+        C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
+        class_weight=class_weight, scaling=scale, tol=tol, refine=refine, max_time=max_time,
+        max_rank=max_rank, memory_limit=None if memory_limit is None else memory_limit * 1e9,
         random_state=seed,
-    )
-    X, y = _read(data, format, target, double, labels=task is not Task.one_class)
-    test_rows = None if test is None else _read(test, format, target, double, X.shape[1])
-    _fit(estimator, X, y, tol, quiet)
-    estimator.save(output)
-    out.print(_summary(estimator, output))
-    if test_rows is not None:
-        _print_score(estimator, estimator.predict(test_rows[0]), test_rows[1], out)
+    )  # fmt: skip
+    if resume is None:
+        task = Task.svc if task is None else task
+        estimator = training.make_estimator(task, {"random_state": 0, **parameters})
+        dtype: Any = np.float64 if double else np.float32
+        column = parse_column(target)
+    else:
+        estimator = training.load_unfinished(resume, task)
+        training.check_options(type(estimator), parameters, str(resume))
+        estimator.set_params(**parameters)
+        dtype = estimator.dual_coef_.dtype
+        column = estimator.target_name_ if target is None else parse_column(target)
+    labels = not isinstance(estimator, hssvm.OneClassSVM)
+    rule = Roles(column if labels or column is not None else False, parse_column(sample_weight))
+    layout = {"format": format, "separator": separator}
+    with _work(threads), showing(err, estimator.tol, quiet) as progress:
+        table = training.read(data, progress, rule, dtype=dtype, **layout)
+        training.require_trainable(table, data, labels)
+        test_table = None
+        if test is not None:
+            names = None if table.feature_names is None else list(table.feature_names)
+            known = Known(table.X.shape[1], names, table.target)
+            test_table = training.read(test, progress, known, dtype=dtype, **layout)
+        if class_weight is not None:
+            weights = options.parse_class_weight(class_weight, table.y)
+            estimator.set_params(class_weight=weights)
+        if resume is None:
+            training.fit(estimator, table, progress)
+        else:
+            training.require_same_data(estimator, table, data)
+            estimator.set_params(warm_start=True)
+            training.fit(estimator, table, progress)
+            estimator.set_params(warm_start=False)
+        n_bytes = save_model(estimator, output)
+    console = err if output == STREAM else out
+    labels_in = tables.where_labels_are(table, asked=column is not None)
+    console.print(tables.summary(estimator, table, labels_in, output, n_bytes))
+    if test_table is not None:
+        with warnings_as_lines(err):
+            predicted = estimator.predict(test_table.X)
+        _print_score(estimator, predicted, test_table.y, console)
+    if progress.stopping:
+        _tell_how_to_resume(estimator, data, output)
+        raise typer.Exit(training.INTERRUPTED)
 
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="File of a model.")],
-    data: Data,
+    model: options.Model,
+    data: options.Data,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write to, a line per row.")
+        Path | None,
+        typer.Option("--output", "-o", help="File to write to, a line per row; - is stdout."),
     ] = None,
     values: Annotated[
         bool, typer.Option("--values", help="Write decision values instead of labels.")
     ] = False,
-    format: Format = None,
-    target: Target = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.KnownTarget = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Predict the rows of a file; if it has labels, score the predictions.
 
+    The columns of a table are found by their names, in any order, if the training file had names.
+
     [dim]hssvm predict a9a.hssvm a9a.test.xz -o labels.txt[/dim]
     """
-    estimator = hssvm.load(model)
-    n_features = estimator.n_features_in_
-    X, y = read(
-        data, format=format, n_features=n_features, dtype=np.float64, target=_column(target)
-    )
-    predicted = estimator.decision_function(X) if values else estimator.predict(X)
-    lines = "\n".join(_line(row) for row in predicted) + "\n"
-    if output is None:
-        sys.stdout.write(lines)
-    else:
-        output.write_text(lines)
-    if y is not None and not values:
-        _print_score(estimator, predicted, y, err)
+    check_streams(model, data)
+    with _work(threads):
+        estimator = load_model(model)
+        if values and not hasattr(estimator, "decision_function"):
+            raise typer.BadParameter(
+                f"{type(estimator).__name__} predicts values anyway.", param_hint="--values"
+            )
+        rule = training.known_columns(estimator, parse_column(target))
+        with showing(err, 1.0, quiet or not err.is_terminal) as progress:
+            table = training.read(
+                data, progress, rule, format=format, separator=separator, dtype=np.float64
+            )
+            progress.begin("predict")
+            predicted = (estimator.decision_function if values else estimator.predict)(table.X)
+        if table.unused:
+            tell(err, f"ignored {', '.join(table.unused)} of {data}, not used in training")
+        write_lines([tables.prediction(row) for row in predicted], output)
+        if not values:
+            _print_score(estimator, predicted, table.y, err)
 
 
 @app.command()
 def cv(
-    data: Data,
-    Cs: Annotated[str, typer.Option("--Cs", help="Values of C, with commas.")] = "0.1,1,10,100",
-    gammas: Annotated[str, typer.Option(help="Values of gamma, with commas.")] = "scale",
-    folds: Annotated[int, typer.Option(help="Folds.")] = 5,
-    kernel: KernelName = Kernel.rbf,
-    scale: ScalingName = Scaling.none,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the model of the best values.")
+    data: options.Data,
+    task: Annotated[SearchTask, typer.Option(help="Classification or regression.")] = (
+        SearchTask.svc
+    ),
+    Cs: Annotated[str | None, typer.Option("--Cs", help="Values of C, with commas.")] = None,
+    gammas: Annotated[str | None, typer.Option(help="Values of gamma, with commas.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
+    scoring: Annotated[
+        str | None,
+        typer.Option(help="A score of scikit-learn, such as roc_auc.  [default: accuracy or R^2]"),
     ] = None,
-    format: Format = None,
-    target: Target = None,
-    double: Double = False,
-    seed: Seed = 0,
-    quiet: Quiet = False,
+    kernel: options.KernelName = None,
+    degree: options.Degree = None,
+    coef0: options.Coef0 = None,
+    epsilon: options.Epsilon = None,
+    class_weight: options.ClassWeight = None,
+    sample_weight: options.SampleWeight = None,
+    scale: options.ScalingName = None,
+    max_time: Annotated[float | None, typer.Option(help="Seconds to stop after.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File for the model of the best values; - is stdout."),
+    ] = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.Target = None,
+    double: options.Double = False,
+    threads: options.Threads = None,
+    seed: options.Seed = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Choose C and gamma of a classifier by cross-validation.
+    """Choose C and gamma by cross-validation.
 
     [dim]hssvm cv a9a.train.xz --Cs 0.1,1,10 --gammas 0.01,0.05 -o a9a.hssvm[/dim]
     """
-    X, y = _read(data, format, target, double, labels=True)
-    parameters: dict[str, Any] = {
-        "Cs": [float(C) for C in Cs.split(",")],
-        "gammas": [_number(gamma) for gamma in gammas.split(",")],
-        "scaling": _scaling(scale),
+    check_streams(data, output=output)
+    grid: dict[str, Any] = {
+        "Cs": None if Cs is None else options.parse_numbers(Cs, "--Cs"),
+        "gammas": None if gammas is None else options.parse_gammas(gammas),
     }
-    estimator = hssvm.SVCCV(**parameters, cv=folds, kernel=kernel.value, random_state=seed)
-    _fit(estimator, X, y, 1e-2, quiet)
-    means = estimator.scores_.mean(axis=2)
-    table = Table("gamma", *(f"C = {C:g}" for C in estimator.Cs_), title="mean accuracy")
-    for gamma, row in zip(estimator.gammas_, means, strict=True):
-        style = ["[bold]{:.4f}[/bold]" if score == means.max() else "{:.4f}" for score in row]
-        table.add_row(f"{gamma:g}", *(s.format(score) for s, score in zip(style, row, strict=True)))
-    out.print(table)
-    out.print(f"best: C = {estimator.C_:g}, gamma = {estimator.gamma_:g}")
+    parameters = given(
+        kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
+        scaling=scale, max_time=max_time, random_state=seed,
+    )  # fmt: skip
+    searches = task is SearchTask.svc
+    cls = hssvm.SVCCV if searches else hssvm.SVR
+    training.check_options(cls, parameters, f"--task {task.value}")
+    estimator: Any = cls(**{"random_state": 0, **parameters})
+    rule = Roles(parse_column(target), parse_column(sample_weight))
+    dtype = np.float64 if double else np.float32
+    with _work(threads), showing(err, 1e-2, quiet) as progress:
+        table = training.read(data, progress, rule, format=format, separator=separator, dtype=dtype)
+        training.require_trainable(table, data, labels=True)
+        if class_weight is not None:
+            weights = options.parse_class_weight(class_weight, table.y)
+            estimator.set_params(class_weight=weights)
+        if searches:
+            found = estimator.set_params(cv=folds, scoring=scoring, **given(**grid))
+            found.fit(table.X, table.y, sample_weight=table.sample_weight)
+            estimator = found
+        else:
+            found = training.search_regression(
+                estimator, table, **grid, folds=folds, scoring=scoring
+            )
+            estimator = found.best_estimator_
+        training.remember(estimator, table)
+        n_bytes = 0 if output is None else save_model(estimator, output)
+    console = err if output == STREAM else out
+    name = scoring or ("accuracy" if searches else "R^2")
+    console.print(f"mean {name}", highlight=False, markup=False)
+    console.print(tables.scores(found.cv_results_))
+    best = found.best_params_
+    console.print(
+        f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False
+    )
     if output is not None:
-        estimator.save(output)
-        out.print(f"model in {output}")
+        console.print(f"model in {output}, {n_bytes / 1e6:.1f} MB", highlight=False, markup=False)
 
 
 @app.command()
-def info(model: Annotated[Path, typer.Argument(help="File of a model.")]) -> None:
-    """Say what a model is and how exact its fit was."""
-    out.print(hssvm.load(model).summary(), highlight=False, soft_wrap=True)
+def info(model: options.Model) -> None:
+    """Say what a model is and how well its training was solved."""
+    with _work(None):
+        loaded = load_model(model)
+        text = f"{tables.describe(loaded)}\n\n{loaded.summary()}"
+        out.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 @app.command()
 def forecast(
-    data: Data,
-    task: Annotated[Task, typer.Option(help="Classification, regression or novelty.")] = Task.svc,
-    C: Annotated[float, typer.Option("--C", "-C", help="Penalty of the loss.")] = 1.0,
-    gamma: Gamma = "scale",
-    kernel: KernelName = Kernel.rbf,
-    scale: ScalingName = Scaling.none,
-    max_rank: Annotated[int | None, typer.Option(help="Largest rank of a leaf.")] = None,
-    format: Format = None,
-    target: Target = None,
-    double: Double = False,
+    data: options.Data,
+    task: options.TaskName = None,
+    C: options.C = None,
+    gamma: options.Gamma = None,
+    kernel: options.KernelName = None,
+    degree: options.Degree = None,
+    coef0: options.Coef0 = None,
+    epsilon: options.Epsilon = None,
+    scale: options.ScalingName = None,
+    max_rank: options.MaxRank = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.Target = None,
+    double: options.Double = False,
+    threads: options.Threads = None,
 ) -> None:
     """Say what training would take, from a sample, in seconds.
 
     [dim]hssvm forecast covtype.libsvm --C 32 --gamma 8 --scale minmax[/dim]
     """
-    own = {} if task is Task.one_class else {"C": C}
-    estimator = _estimator(
-        task, **own, gamma=_number(gamma), kernel=kernel.value, scaling=_scaling(scale),
-        max_rank=max_rank, random_state=0,
+    parameters = given(
+        C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon,
+        scaling=scale, max_rank=max_rank,
     )  # fmt: skip
-    X, y = _read(data, format, target, double, labels=task is not Task.one_class)
-    rows = (X,) if task is Task.one_class else (X, y)
-    out.print(str(estimator.forecast(*rows)), highlight=False, soft_wrap=True)
-
-
-def _estimator(task: Task, **parameters: Any) -> Any:
-    classes = {
-        Task.svc: hssvm.SVC,
-        Task.svr: hssvm.SVR,
-        Task.one_class: hssvm.OneClassSVM,
-    }
-    return classes[task](**parameters)
-
-
-def _read(
-    path: Path,
-    format: str | None,
-    target: str | None,
-    double: bool,
-    n_features: int | None = None,
-    labels: bool = False,
-) -> tuple[Rows, Any]:
+    task = Task.svc if task is None else task
+    estimator = training.make_estimator(task, {"random_state": 0, **parameters})
+    labels, column = task is not Task.one_class, parse_column(target)
+    rule = Roles(column if labels or column is not None else False)
     dtype = np.float64 if double else np.float32
-    X, y = read(path, format=format, n_features=n_features, dtype=dtype, target=_column(target))
-    if labels and y is None:
-        raise ValueError(f"{path} has no labels to learn from")
-    return X, y
+    with _work(threads):
+        with showing(err, 1.0, quiet=not err.is_terminal) as progress:
+            table = training.read(
+                data, progress, rule, format=format, separator=separator, dtype=dtype
+            )
+            training.require_trainable(table, data, labels)
+            rows = (table.X, table.y) if labels else (table.X,)
+            text = str(estimator.forecast(*rows))
+        out.print(in_options(text), highlight=False, soft_wrap=True, markup=False)
 
 
-def _fit(estimator: Any, X: Rows, y: Any, tol: float, quiet: bool) -> None:
-    with ending_on_interrupt(), showing(err, tol, quiet):
-        estimator.fit(X, y)
-
-
-def _summary(estimator: Any, path: Path) -> Table:
-    report = estimator.fit_report_
-    kernel = "true" if report.on_true_kernel else f"compressed, error {report.kernel_error:.2g}"
-    table = Table(show_header=False, title=type(estimator).__name__)
-    table.add_row("rows", f"{report.n_rows:,}")
-    table.add_row("support vectors", f"{len(estimator.support_):,}")
-    table.add_row("kernel", kernel)
-    table.add_row("relative duality gap", f"{report.gap.max():.2g}")
-    for advice in report.advice:
-        table.add_row("", advice)
-    table.add_row("seconds", f"{sum(report.seconds.values()):.1f}")
-    table.add_row("model", f"{path}, {path.stat().st_size / 1e6:.1f} MB")
-    return table
+@contextmanager
+def _work(threads: int | None) -> Iterator[None]:
+    """Context of every command: threads, warnings, Ctrl-C."""
+    limit = nullcontext() if threads is None else openmp_threads(threads)
+    with training.leaving_on_interrupt(err), warnings_as_lines(err), limit:
+        yield
 
 
 def _print_score(estimator: Any, predicted: Any, y: Any, console: Console) -> None:
-    if isinstance(estimator, hssvm.OneClassSVM):
-        name, score = "share inside", float(np.mean(predicted == 1))
-    elif isinstance(estimator, hssvm.SVR):
-        name, score = "R^2", r2_score(y, predicted)
-    else:
-        name, score = "accuracy", accuracy_score(y, predicted)
-    console.print(f"{name} {score:.4f} on {len(predicted):,} rows", highlight=False)
+    if y is not None or isinstance(estimator, hssvm.OneClassSVM):
+        console.print(tables.score(estimator, predicted, y), highlight=False)
 
 
-def _line(row: Any) -> str:
-    numbers = np.atleast_1d(row)
-    return " ".join(f"{v:.9g}" if numbers.dtype.kind == "f" else f"{v}" for v in numbers)
-
-
-def _scaling(scale: Scaling) -> str | None:
-    return None if scale is Scaling.none else scale.value
-
-
-def _number(text: str) -> float | str:
-    """A number, or the word as it is: the estimator knows which words there are."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _column(target: str | None) -> str | int | None:
-    """A column by number if it is one."""
-    return target if target is None or not target.lstrip("-").isdigit() else int(target)
+def _tell_how_to_resume(estimator: Any, data: Path, output: Path) -> None:
+    gap, tol = estimator.fit_report_.gap.max(), estimator.tol
+    if gap <= tol:
+        tell(err, f"the training was complete when Ctrl-C came; the model is in {output}")
+        return
+    tell(
+        err,
+        f"stopped by Ctrl-C with a relative duality gap of {gap:.2g}, above --tol {tol:g}; the "
+        f"model in {output} is saved as it is; continue with: hssvm train {data} --resume {output}",
+    )

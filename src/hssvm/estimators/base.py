@@ -26,7 +26,7 @@ from hssvm.estimators.parameters import (
     check_parameters,
 )
 from hssvm.estimators.report import FitReport
-from hssvm.estimators.saving import SavableEstimator, has_form
+from hssvm.estimators.saving import SavableEstimator, has_form, name_of
 from hssvm.estimators.scaling import Scaling, require_moderate
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, compress
 from hssvm.hss.strategies import largest_size
@@ -319,6 +319,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
             require_moderate(X)
         scaling = Scaling.of(X, self.scaling)
         self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
+        self.target_name_, self.data_checksum_ = name_of(y), None
         return (scaling(X), *rest) if rest else scaling(X)
 
     @property

@@ -88,11 +88,16 @@ _interrupt = _Interrupt()
 
 
 @contextmanager
-def ending_on_interrupt() -> Iterator[None]:
+def ending_on_interrupt(acknowledge: Callable[[], None] | None = None) -> Iterator[None]:
     """Context in which Ctrl-C ends a fit with the best coefficients so far; twice, the program.
 
     For the main thread of a program, such as the command line: a library must not take Ctrl-C from
     whoever calls it.
+
+    Parameters
+    ----------
+    acknowledge : callable, optional
+        Called at the first Ctrl-C, from the handler of the signal; it may raise to end at once.
 
     Examples
     --------
@@ -105,6 +110,8 @@ def ending_on_interrupt() -> Iterator[None]:
         if _interrupt.came:
             raise KeyboardInterrupt
         _interrupt.came = True
+        if acknowledge is not None:
+            acknowledge()
 
     before = signal.signal(signal.SIGINT, handle)
     try:

@@ -30,6 +30,12 @@ class SavableEstimator(BaseEstimator):
     _saved: ClassVar[tuple[str, ...]] = ("intercept_", "n_iter_")
     """Small fitted attributes that a file keeps, beside the predictor and the report."""
 
+    target_name_: str | int | None = None
+    """Name of the column of labels, or its number if columns had no names; None if not known."""
+
+    data_checksum_: int | None = None
+    """Of the training data, set by the command line, which resumes a fit on the same data only."""
+
     def _after_load(self, n_columns: int) -> None:
         """Check the attributes of `_saved`, and set what follows from them.
 
@@ -47,8 +53,9 @@ class SavableEstimator(BaseEstimator):
         """Write the fitted model to a file, for `hssvm.load`.
 
         The file has plain arrays and JSON in it, and no code. It holds what `predict` needs: of a
-        model on the compressed kernel the leaves, of others the support vectors. The file appears
-        when it is complete; until then one of the same name stays.
+        model on the compressed kernel the leaves, of others the support vectors. If the fit ended
+        early, it also holds the coefficients, so that `warm_start` resumes a loaded model. The file
+        appears when it is complete; until then one of the same name stays.
 
         joblib and pickle keep all of the model, and take any kernel and parameter, but belong to
         one version of hssvm and scikit-learn, and run what code a file has in it.
@@ -74,7 +81,7 @@ class SavableEstimator(BaseEstimator):
         save_model(self, path)
 
     def _require_support(self, what: str) -> None:
-        if not hasattr(self, "dual_coef_"):
+        if not hasattr(self, "support_vectors_"):
             raise ValueError(
                 f"{what} needs the support vectors, which a saved model on the compressed kernel "
                 "lacks: its file has only what predicts leaf by leaf; fit again, or keep the whole "
@@ -92,12 +99,17 @@ class SavableEstimator(BaseEstimator):
         packed, arrays = pack_predictor(predictor)
         if rows_are_support(predictor):
             arrays["support"] = self.support_.astype(np.int64, copy=False)
+        elif hasattr(self, "dual_coef_") and not UNFINISHED.isdisjoint(self.fit_report_.status):
+            arrays["support"] = self.support_.astype(np.int64, copy=False)
+            arrays["dual_coef"] = self.dual_coef_
         names = getattr(self, "feature_names_in_", None)
         return {
             "parameters": self._pack_parameters(),
             "kernel": to_plain(self.kernel_),
             **packed,
             "feature_names": None if names is None else list(names),
+            "target_name": self.target_name_,
+            "data_checksum": self.data_checksum_,
             "attributes": self._pack_attributes(),
             "fit_report": {name: to_plain(getattr(self.fit_report_, name)) for name in REPORTED},
         }, arrays
@@ -143,7 +155,11 @@ class SavableEstimator(BaseEstimator):
             setattr(model, name, from_plain(document["attributes"][name]))
         model.fit_report_ = unpack_report(document["fit_report"], n_columns(predictor))
         if rows_are_support(predictor):
-            model._take_support(predictor, arrays.pop("support"))
+            model._take_support(weights(predictor).T, arrays.pop("support"))
+            model.support_vectors_ = predictor.X
+        elif "dual_coef" in arrays:
+            model._take_support(arrays.pop("dual_coef"), arrays.pop("support"))
+            require(len(model.dual_coef_) == n_columns(predictor), "dual_coef does not fit")
         require(not arrays, f"it has an array too many: {', '.join(arrays)}")
         model._after_load(n_columns(predictor))
         model._predictor()
@@ -156,14 +172,19 @@ class SavableEstimator(BaseEstimator):
             fits = fits and all(type(name) is str for name in names)
             require(fits, "feature_names do not fit")
             self.feature_names_in_ = np.array(names, dtype=object)
+        self.target_name_ = document.get("target_name")
+        self.data_checksum_ = document.get("data_checksum")
+        require(type(self.target_name_) in (str, int, type(None)), "target_name does not fit")
+        require(type(self.data_checksum_) in (int, type(None)), "data_checksum does not fit")
 
-    def _take_support(self, predictor: Predictor, support: NDArray[Any]) -> None:
-        require(has_form(support, np.int64, (predictor.X.shape[0],)), "support does not fit")
+    def _take_support(self, dual_coef: NDArray[Any], support: NDArray[Any]) -> None:
+        fits = dual_coef.ndim == 2 and has_form(support, np.int64, (dual_coef.shape[1],))
+        require(fits and dual_coef.dtype.kind == "f", "support does not fit")
+        require(np.isfinite(dual_coef).all(), "dual_coef has NaN or infinite entries")
         ascending = np.all(support[1:] > support[:-1]) and np.all(support >= 0)
         inside = np.all(support < self.fit_report_.n_rows)
         require(ascending and inside, "support has rows that there are not")
-        self.support_, self.support_vectors_ = support, predictor.X
-        self.dual_coef_ = np.ascontiguousarray(weights(predictor).T)
+        self.support_, self.dual_coef_ = support, np.ascontiguousarray(dual_coef)
 
 
 def has_form(array: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
@@ -185,6 +206,15 @@ def rows_are_support(predictor: Predictor) -> bool:
     """Whether the rows of a predictor are the support vectors: no leaf adds others."""
     return not isinstance(predictor, LeafwisePredictor) or predictor.tree.depth == 0
 
+
+def name_of(y: Any) -> str | None:
+    """The name of a pandas Series, if it is text."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) else None
+
+
+UNFINISHED = {"STOPPED", "MAX_TIME", "MAX_ITER"}
+"""Statuses of a fit that could go on."""
 
 REPORTED = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
 """Figures of a report that are saved."""

@@ -1,4 +1,4 @@
-"""CSV: numbers between commas, or between tabs in a .tsv file; labels may be any text.
+"""CSV: numbers or booleans between commas, or tabs in a .tsv file; labels may be any text.
 
 NumPy's reader does the work. Where it fails, or where a value is missing, the file is read again
 record by record, to tell the line.
@@ -13,77 +13,96 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.io.files import ending, opened
-from hssvm.io.table import target_column
-from hssvm.kernels.base import Floats
+from hssvm.io.columns import ColumnRule, Columns
+from hssvm.io.files import Source
+from hssvm.io.table import Table
 
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+_SEPARATORS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 
 
 @dataclass(frozen=True)
 class _Layout:
-    n_columns: int
-    names: list[str] | None
-    label: int | None  # its column
+    separator: str
+    columns: Columns
     n_above: int  # lines of the header
-
-    def column(self, j: int) -> str:
-        return f"column {j if self.names is None else repr(self.names[j])}"
+    booleans: set[int]  # features that the first row has as true or false
 
 
 def read_delimited(
-    path: Path, dtype: np.dtype[Any], target: str | int | None
-) -> tuple[Floats, NDArray[Any] | None]:
+    source: Source, dtype: np.dtype[Any], rule: ColumnRule, separator: str | None
+) -> Table:
     """X and y of a file."""
-    layout = _layout(path, target)
+    layout = _layout(source, rule, separator)
+    columns = layout.columns
     labels: list[str] = []
 
     def keep(label: str) -> float:
         labels.append(label.strip())
         return 0.0
 
+    converters: dict[int | str, Any] = dict.fromkeys(layout.booleans, _boolean)
+    converters |= dict.fromkeys(columns.unused, lambda field: 0.0)
+    if columns.label is not None:
+        converters[columns.label] = keep
     try:
-        with _text(path) as text:
+        with _text(source) as text:
             table = np.loadtxt(
-                islice(text, layout.n_above, None),
+                # a generator, so that other threads and signals are served between the lines
+                (line for line in islice(text, layout.n_above, None)),
                 dtype=dtype,
                 comments=None,
-                delimiter=_delimiter(path),
+                delimiter=layout.separator,
                 quotechar='"',
-                converters=None if layout.label is None else {layout.label: keep},
+                converters=converters or None,
                 ndmin=2,
                 encoding=None,
             )
     except ValueError as error:
-        _explain(path, layout, dtype, numeric_labels=False)
-        raise ValueError(f"{path}: {error}") from error
+        _explain(source, layout, dtype, numeric_labels=False)
+        raise ValueError(f"{source}: {error}") from error
     y, numeric = _labels(labels)
-    if not np.isfinite(table).all() or "" in labels or (numeric and not np.isfinite(y).all()):
-        _explain(path, layout, dtype, numeric)
-    return (table, None) if layout.label is None else (np.delete(table, layout.label, axis=1), y)
+    usable = table.shape[1] == columns.n and np.isfinite(table).all() and "" not in labels
+    if not usable or (numeric and not np.isfinite(y).all()):
+        _explain(source, layout, dtype, numeric)
+    return Table.of(
+        columns,
+        np.take(table, columns.features, axis=1),
+        None if columns.label is None else y,
+        None if columns.weight is None else table[:, columns.weight],
+    )
 
 
-def _layout(path: Path, target: str | int | None) -> _Layout:
-    records = _records(path)
+def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
+    between = separator or ("\t" if source.ending == ".tsv" else ",")
+    records = _records(source, between)
     line, first = next(records, (0, []))
     _, second = next(records, (0, []))
     if not first:
-        raise ValueError(f"{path} has no rows")
-    has_header = isinstance(target, str) or any(
-        _number(above) is None and _number(below) is not None
+        raise ValueError(f"{source} has no rows")
+    if separator is None and len(first) == 1:
+        for other in _SEPARATORS:
+            if other in first[0]:
+                raise ValueError(
+                    f"{source} has one column if {between!r} separates; did you mean "
+                    f"separator={other!r}?"
+                )
+    has_header = rule.is_header(first) or any(
+        _value(above) is None and _value(below) is not None
         for above, below in zip(first, second, strict=False)
     )
     if has_header and not second:
-        raise ValueError(f"{path} has no rows below its header")
-    names = first if has_header else None
-    label = target_column(path, target, len(first), names)
-    return _Layout(len(first), names, label, line if has_header else 0)
+        raise ValueError(f"{source} has no rows below its header")
+    columns = rule.choose(source, len(first), first if has_header else None)
+    row = second if has_header else first
+    booleans = {j for j in columns.features if row[j : j + 1] and row[j].lower() in _BOOLEANS}
+    return _Layout(between, columns, line if has_header else 0, booleans)
 
 
 def _labels(labels: list[str]) -> tuple[NDArray[Any], bool]:
@@ -94,36 +113,43 @@ def _labels(labels: list[str]) -> tuple[NDArray[Any], bool]:
     return np.array(numbers, dtype=np.float64), True
 
 
-def _explain(path: Path, layout: _Layout, dtype: np.dtype[Any], numeric_labels: bool) -> None:
+def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labels: bool) -> None:
     """Raise ValueError for the first record that cannot be used."""
     largest = float(np.finfo(dtype).max)
-    for line, fields in _records(path):
+    columns, unused = layout.columns, set(layout.columns.unused)
+    for line, fields in _records(source, layout.separator):
         if line <= layout.n_above:
             continue
-        where = f"{path}, line {line}"
-        if len(fields) != layout.n_columns:
+        where = f"{source}, line {line}"
+        if len(fields) != columns.n:
             raise ValueError(
-                f"{where}: {len(fields)} fields in place of {layout.n_columns}; complete or drop "
-                "the line"
+                f"{where}: {len(fields)} fields in place of {columns.n}; complete or drop the line"
             )
         for j, field in enumerate(fields):
-            value = _number(field)
-            if j == layout.label and field and not numeric_labels:
+            value = (_value if j in layout.booleans else _number)(field)
+            if j in unused or (j == columns.label and field and not numeric_labels):
                 continue
             if (value is None or math.isnan(value)) and field.lower() in _MISSING:
                 raise ValueError(
-                    f"{where}: no value in {layout.column(j)}; impute it or drop the line"
+                    f"{where}: no value in {columns.title(j)}; impute it or drop the line"
                 )
             if value is None or not math.isfinite(value):
                 raise ValueError(
-                    f"{where}: {field[:40]!r} in {layout.column(j)} is not a finite number; write "
-                    "it as one, or name the column of labels by target"
+                    f"{where}: {field[:40]!r} in {columns.title(j)} is not a finite number; "
+                    f"{_remedy(field)}"
                 )
-            if abs(value) > largest and j != layout.label:
+            if abs(value) > largest and j != columns.label:
                 raise ValueError(
-                    f"{where}: {field[:40]!r} in {layout.column(j)} is too large for {dtype}; read "
+                    f"{where}: {field[:40]!r} in {columns.title(j)} is too large for {dtype}; read "
                     "with dtype=np.float64"
                 )
+
+
+def _remedy(field: str) -> str:
+    for other in _SEPARATORS:
+        if other in field:
+            return f"did you mean separator={other!r}?"
+    return "write it as one, or name the column of labels by target"
 
 
 def _number(field: str) -> float | None:
@@ -133,26 +159,34 @@ def _number(field: str) -> float | None:
         return None
 
 
-def _delimiter(path: Path) -> str:
-    return "\t" if ending(path) == ".tsv" else ","
+def _value(field: str) -> float | None:
+    """A number, or a boolean as one."""
+    return _BOOLEANS.get(field.lower(), _number(field))
 
 
-def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _boolean(field: str) -> float:
+    value = _value(field.strip())
+    if value is None:
+        raise ValueError(f"{field!r} is neither true nor false")
+    return value
+
+
+def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The number of its last line and the fields of every record that is not empty."""
-    with _text(path) as text:
-        reader = csv.reader(text, delimiter=_delimiter(path))
+    with _text(source) as text:
+        reader = csv.reader(text, delimiter=separator)
         try:
             for fields in reader:
                 if fields:
                     yield reader.line_num, [field.strip() for field in fields]
         except csv.Error as error:
-            raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+            raise ValueError(f"{source}, line {reader.line_num}: {error}") from error
 
 
 @contextmanager
-def _text(path: Path) -> Iterator[io.TextIOWrapper]:
-    with opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+def _text(source: Source) -> Iterator[io.TextIOWrapper]:
+    with source.unpacked() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         try:
             yield text
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8 text ({error}); convert it") from error
+            raise ValueError(f"{source} is not UTF-8 text ({error}); convert it") from error

@@ -2,56 +2,72 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.io.table import as_features, as_labels, target_column
-from hssvm.kernels.base import Floats
+from hssvm.io.columns import ColumnRule, Known
+from hssvm.io.files import ALWAYS_ALLOWED, MAX_RATIO, Source
+from hssvm.io.table import Table, as_features, as_labels
 
 _DAMAGE = (
-    EOFError, KeyError, OSError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error,
+    EOFError, KeyError, MemoryError, OSError, OverflowError, RuntimeError, SyntaxError, TypeError,
+    ValueError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
+"""What `numpy.load` raises for a file that is not as it should be: it evaluates the header of an
+array, and believes its shape."""
 
 
-def read_numpy(
-    path: Path, dtype: np.dtype[Any], target: str | int | None
-) -> tuple[Floats, NDArray[Any] | None]:
+def read_numpy(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
     """X and y of an .npz file with these arrays, or of the table in an .npy file."""
-    with open(path, "rb") as file:
+    with source.open() as file:
         try:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                arrays = {"table": loaded}
-            else:
-                arrays = {k: np.asarray(loaded[k]) for k in ("X", "y") if k in loaded.files}
+            arrays = _load(file)
         except _DAMAGE as error:
-            raise ValueError(f"{path} cannot be read as a NumPy file: {error}") from error
+            raise ValueError(f"{source} cannot be read as a NumPy file: {error}") from error
     if "table" in arrays:
-        return _from_table(path, arrays["table"], dtype, target)
-    if target is not None:
-        raise ValueError(f"{path}: target is for tables; the labels of an .npz file are its y")
+        return _from_table(source, arrays["table"], dtype, rule)
+    rule.check_no_table("the labels of an .npz file are its y")
     if "X" not in arrays:
-        raise ValueError(f"{path} has no array X; it has {', '.join(loaded.files) or 'none'}")
-    X = as_features(path, arrays["X"], dtype)
+        raise ValueError(f"{source} has no array X; it has {', '.join(arrays) or 'none'}")
+    X = as_features(source, arrays["X"], dtype)
+    if isinstance(rule, Known) and X.shape[1] != rule.n_features:
+        raise ValueError(f"{source} has {X.shape[1]} features, the model has {rule.n_features}")
     if "y" not in arrays:
-        return X, None
+        return Table(X)
     if arrays["y"].shape != X.shape[:1]:
-        raise ValueError(f"{path}: X has {len(X)} rows, but y has shape {arrays['y'].shape}")
-    return X, as_labels(path, arrays["y"])
+        raise ValueError(f"{source}: X has {len(X)} rows, but y has shape {arrays['y'].shape}")
+    return Table(X, as_labels(source, arrays["y"]))
+
+
+def _load(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+    """The table of an .npy file, or the arrays of an .npz file; others than X and y are empty."""
+    loaded = np.load(file, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return {"table": loaded}
+    for member in loaded.zip.infolist():
+        if member.file_size > max(ALWAYS_ALLOWED, MAX_RATIO * member.compress_size):
+            raise ValueError(
+                f"{member.filename} unpacks to more than {MAX_RATIO} times its size; save it with "
+                "np.savez if it is what it should be"
+            )
+    nothing = np.empty(0)
+    return {k: np.asarray(loaded[k]) if k in ("X", "y") else nothing for k in loaded.files}
 
 
 def _from_table(
-    path: Path, table: NDArray[Any], dtype: np.dtype[Any], target: str | int | None
-) -> tuple[Floats, NDArray[Any] | None]:
+    source: Source, table: NDArray[Any], dtype: np.dtype[Any], rule: ColumnRule
+) -> Table:
     if table.ndim != 2:
-        raise ValueError(f"{path}: expected a table, got shape {table.shape}")
-    column = target_column(path, target, table.shape[1], None)
-    if column is None:
-        return as_features(path, table, dtype), None
-    features = np.delete(table, column, axis=1)
-    return as_features(path, features, dtype), as_labels(path, table[:, column])
+        raise ValueError(f"{source}: expected a table, got shape {table.shape}")
+    columns = rule.choose(source, table.shape[1], None)
+    return Table.of(
+        columns,
+        as_features(source, table[:, columns.features], dtype),
+        None if columns.label is None else as_labels(source, table[:, columns.label]),
+        None if columns.weight is None else table[:, columns.weight],
+    )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hssvm.io.columns import ColumnRule, Known, Roles
 from hssvm.io.delimited import read_delimited
-from hssvm.io.files import FORMATS, format_of, is_packed
+from hssvm.io.files import FORMATS, Source
 from hssvm.io.libsvm import MAX_FEATURES, read_libsvm
 from hssvm.io.npy import read_numpy
 from hssvm.io.parquet import read_parquet
+from hssvm.io.table import Table
 from hssvm.kernels.base import Rows
-
-_TABLES = {"csv": read_delimited, "parquet": read_parquet, "numpy": read_numpy}
 
 
 def read(
@@ -26,6 +25,7 @@ def read(
     n_features: int | None = None,
     dtype: DTypeLike = np.float32,
     target: str | int | None = None,
+    separator: str | None = None,
 ) -> tuple[Rows, NDArray[Any] | None]:
     r"""Read rows and their labels from a file.
 
@@ -45,6 +45,8 @@ def read(
     target : str or int, optional
         Column of a table with the labels: a name, or a number from 0, or from -1 for the last.
         By default the first; False if there are no labels.
+    separator : str, optional
+        The character between the values of a CSV file. By default a comma, or a tab in .tsv.
 
     Returns
     -------
@@ -78,22 +80,54 @@ def read(
     >>> y.tolist()
     ['iris', 'rose']
     """
-    path = Path(path)
-    format = format_of(path) if format is None else format
+    table = read_table(
+        Source(path),
+        format=format,
+        n_features=n_features,
+        dtype=dtype,
+        rule=Roles(target),
+        separator=separator,
+    )
+    if n_features not in (None, table.X.shape[1]):
+        raise ValueError(
+            f"{path} has {table.X.shape[1]} features instead of n_features = {n_features}"
+        )
+    return table.X, table.y
+
+
+def read_table(
+    source: Source,
+    *,
+    rule: ColumnRule,
+    format: str | None = None,
+    n_features: int | None = None,
+    dtype: DTypeLike = np.float32,
+    separator: str | None = None,
+) -> Table:
+    """Read rows, labels and the names of the columns; `rule` says which columns are what.
+
+    The other parameters are those of `read`, but `n_features` is only for LIBSVM text.
+    """
+    format = source.format if format is None else format
     dtype = np.dtype(dtype)
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is none of {', '.join(map(repr, FORMATS))}")
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype must be np.float32 or np.float64, got {dtype}")
+    if isinstance(rule, Known):
+        n_features = rule.n_features
     if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
         raise ValueError(f"n_features must be between 1 and 2**31 - 1, got {n_features}")
+    if separator is not None and (format != "csv" or len(separator) != 1):
+        raise ValueError(
+            f"separator must be one character, and is for CSV files; got {separator!r}"
+        )
+    if format == "csv":
+        return read_delimited(source, dtype, rule, separator)
     if format == "libsvm":
-        if target is not None:
-            raise ValueError("target is for tables; labels of LIBSVM text come first in a line")
-        return read_libsvm(path, n_features, dtype)
-    if is_packed(path) and format != "csv":
-        raise ValueError(f"{path}: only text is unpacked while reading; unpack it first")
-    X, y = _TABLES[format](path, dtype, target)
-    if n_features not in (None, X.shape[1]):
-        raise ValueError(f"{path} has {X.shape[1]} features instead of n_features = {n_features}")
-    return X, y
+        rule.check_no_table("labels of LIBSVM text come first in a line")
+        return read_libsvm(source, n_features, dtype)
+    if source.is_packed:
+        raise ValueError(f"{source}: only text is unpacked while reading; unpack it first")
+    reader = read_numpy if format == "numpy" else read_parquet
+    return reader(source, dtype, rule)

@@ -1,73 +1,85 @@
-"""From a table to X and y: which column has the labels, and what each may hold."""
+"""What is read from a file, and what its columns may hold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import Floats
+from hssvm.io.columns import Columns
+from hssvm.io.files import Source
+from hssvm.kernels.base import Floats, Rows
 
 
-def target_column(
-    path: Path, target: str | int | None, n_columns: int, names: Sequence[str] | None
-) -> int | None:
-    """Number of the column of labels, None if there is none.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows with their labels, and the names of their columns.
 
-    `target` is that of `hssvm.io.read`; `names` are those of the columns, if they have any.
+    Attributes
+    ----------
+    X : (n, p) array or CSR array
+    y, sample_weight : (n,) array or None
+    feature_names : sequence of str, or None
+        If the file has names.
+    target : str, int or None
+        Name of the column of labels, or its number where columns have no names; None where the file
+        has labels but no such column, or no labels.
+    unused : sequence of str
+        Columns that were not read, as text.
     """
-    if target is False:
-        return None
-    if isinstance(target, str):
-        if names is None:
-            raise ValueError(f"{path}: its columns have no names; pass the number of {target!r}")
-        if target not in names:
-            known = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-            raise ValueError(f"{path} has no column {target!r}; its columns are {known}")
-        number = names.index(target)
-    else:
-        number = 0 if target is None else target
-    if not -n_columns <= number < n_columns:
-        raise ValueError(f"{path} has no column {number}; it has {n_columns}, the first is 0")
-    if n_columns == 1:
-        raise ValueError(
-            f"{path} has one column, which would be that of the labels; pass target=False if it "
-            "is a feature, and look for what separates the columns if there should be more"
-        )
-    return number % n_columns
+
+    X: Rows
+    y: NDArray[Any] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    feature_names: Sequence[str] | None = None
+    target: str | int | None = None
+    unused: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        X: Floats,
+        y: NDArray[Any] | None,
+        sample_weight: NDArray[Any] | None,
+    ) -> Table:
+        """Return the columns of a file with what they are called."""
+        weight = None if sample_weight is None else sample_weight.astype(np.float64)
+        unused = [columns.title(j).removeprefix("column ") for j in columns.unused]
+        return cls(X, y, weight, columns.feature_names, columns.target, unused)
 
 
-def as_features(path: Path, values: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
+def as_features(source: Source, values: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
     """Return the (n, p) numbers as X, all of them finite."""
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise ValueError(
-            f"{path}: expected a table of numbers, got shape {values.shape} of {values.dtype}"
+            f"{source}: expected a table of numbers, got shape {values.shape} of {values.dtype}"
         )
     if values.shape[0] == 0:
-        raise ValueError(f"{path} has no rows")
+        raise ValueError(f"{source} has no rows")
     with np.errstate(over="ignore"):
         X: Floats = np.ascontiguousarray(values, dtype=dtype)
     finite = np.isfinite(X)
     if not finite.all():
         row, column = divmod(int(np.argmin(finite)), X.shape[1])
         raise ValueError(
-            f"{path}: feature {column} of row {row} is {values[row, column]}; impute it or drop "
+            f"{source}: feature {column} of row {row} is {values[row, column]}; impute it or drop "
             "the row, or read with dtype=np.float64 if it is a number beyond float32"
         )
     return X
 
 
-def as_labels(path: Path, values: NDArray[Any]) -> NDArray[Any]:
+def as_labels(source: Source, values: NDArray[Any]) -> NDArray[Any]:
     """Return the (n,) labels as y: numbers as float64, all of them finite, or strings."""
     if values.dtype.kind in "US":
         return values.astype(np.str_)
     if values.dtype.kind not in "fiub":
-        raise ValueError(f"{path}: labels are numbers or strings, not {values.dtype}")
+        raise ValueError(f"{source}: labels are numbers or strings, not {values.dtype}")
     y = values.astype(np.float64)
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
-        raise ValueError(f"{path}: the label of row {row} is {y[row]}; set it or drop the row")
+        raise ValueError(f"{source}: the label of row {row} is {y[row]}; set it or drop the row")
     return y

@@ -9,6 +9,8 @@ it too. One member is ``model.json``::
     predictor                 "leafwise" or "expansion"
     rows, n_features          "dense", "csr_array" or "csr_matrix", and columns of X
     feature_names             list of str, or null
+    target_name               column of the labels: its name, or a number; optional
+    data_checksum             of the training data, to resume a fit; optional
     attributes, fit_report    the small fitted attributes, such as classes_ and intercept_
 
 The others are arrays, with n the rows that predict, k columns, and depth d of the tree::
@@ -16,6 +18,7 @@ The others are arrays, with n the rows that predict, k columns, and depth d of t
     X    (n, p), or X_data, X_indices and X_indptr
     W    (n, k)                  their weights
     support     (n,)             numbers of the rows, where these are the support vectors
+    dual_coef   (k, s)           of a leaf-wise model that ended early, with support of shape (s,)
     ends        (2**d + 1,)      ends of the leaves in X, if leaf-wise
     directions  (2**d - 1, p)    the cuts of the tree, if leaf-wise
     thresholds  (2**d - 1,)

@@ -1,0 +1,67 @@
+"""Files that may be called ``-``: stdin and stdout."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import hssvm
+from hssvm.io.files import Source
+
+STREAM = Path("-")
+
+
+def check_streams(*inputs: Path | None, output: Path | None = None) -> None:
+    """Refuse to read stdin twice, or to write a model to a terminal."""
+    if sum(path == STREAM for path in inputs) > 1:
+        raise typer.BadParameter("only one file can be -, which is stdin")
+    if output == STREAM and sys.stdout.isatty():
+        raise typer.BadParameter(
+            "a model is not for a terminal; name a file, or send stdout to one",
+            param_hint="--output",
+        )
+
+
+def data_source(path: Path) -> Source:
+    """Return the file, or all of stdin."""
+    return Source.from_stream(sys.stdin.buffer, "stdin") if path == STREAM else Source(path)
+
+
+def load_model(path: Path) -> Any:
+    """Load a model from a file or from stdin."""
+    if path != STREAM:
+        return hssvm.load(path)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "stdin"
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return hssvm.load(copy)
+
+
+def save_model(estimator: Any, path: Path) -> int:
+    """Save a model to a file or to stdout; return its bytes."""
+    if path != STREAM:
+        estimator.save(path)
+        return path.stat().st_size
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "stdout"
+        estimator.save(copy)
+        with copy.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return copy.stat().st_size
+
+
+def write_lines(lines: list[str], path: Path | None) -> None:
+    """Write lines to a file, or to stdout."""
+    text = "".join(f"{line}\n" for line in lines)
+    if path is None or path == STREAM:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,139 @@
+"""What came out, as text for a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table as RichTable
+from sklearn.metrics import accuracy_score, r2_score
+
+import hssvm
+from hssvm.cli.messages import ADVICE
+from hssvm.cli.options import as_text
+from hssvm.io.table import Table
+
+MAX_NAMES, MAX_WIDTH = 5, 6
+"""Names in a list, and columns in a grid of scores."""
+
+
+def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int) -> RichTable:
+    """What was trained, on what, and how well it was solved."""
+    report = estimator.fit_report_
+    kernel = "exact" if report.on_true_kernel else f"compressed, error {report.kernel_error:.2g}"
+    lines = RichTable(show_header=False, title=type(estimator).__name__)
+    if table.y is not None:
+        lines.add_row("labels", escape(target))
+    lines.add_row("features", escape(_features(table.X.shape[1], table.feature_names)))
+    lines.add_row("rows", f"{report.n_rows:,}")
+    lines.add_row("support vectors", f"{len(estimator.support_):,}")
+    lines.add_row("kernel", kernel)
+    gap, tol = report.gap.max(), estimator.tol
+    side = "below" if gap <= tol else "above"
+    lines.add_row("relative duality gap", f"{gap:.2g}, {side} --tol {tol:g}")
+    for advice in advice_of(report.status):
+        lines.add_row("", advice)
+    lines.add_row("seconds", f"{sum(report.seconds.values()):.1f}")
+    lines.add_row("model", f"{escape(str(path))}, {n_bytes / 1e6:.1f} MB")
+    return lines
+
+
+def advice_of(status: list[str]) -> list[str]:
+    """What to do about the status of a fit, without repetition."""
+    return [ADVICE[name] for name in dict.fromkeys(status) if name in ADVICE]
+
+
+def where_labels_are(table: Table, asked: bool) -> str:
+    """The column that was taken for the labels."""
+    if table.target is None:
+        return "of the file"
+    column = f"column {table.target!r}"
+    return column if asked else f"{column}, the first; --target names another"
+
+
+def _features(n: int, names: Any) -> str:
+    if names is None:
+        return f"{n:,}"
+    return f"{n:,}: {_listed(names)}"
+
+
+def _listed(items: Any) -> str:
+    shown = ", ".join(str(item) for item in items[:MAX_NAMES])
+    return shown + (", ..." if len(items) > MAX_NAMES else "")
+
+
+def describe(model: Any) -> str:
+    """What a model file holds, before its report."""
+    lines = [f"features         {_features(model.n_features_in_, feature_names(model))}"]
+    if hasattr(model, "classes_"):
+        lines.append(f"classes          {len(model.classes_)}: {_listed(model.classes_)}")
+    if model.target_name_ is not None:
+        lines.append(f"label column     {model.target_name_}")
+    lines.append(f"support vectors  {_n_support(model)}")
+    lines.append(f"kernel           {type(model.kernel_).__name__}")
+    if hasattr(model.kernel_, "gamma"):
+        lines.append(f"gamma            {model.kernel_.gamma:.6g}")
+    return "\n".join(lines)
+
+
+def feature_names(model: Any) -> list[str] | None:
+    """Names of the features, if a model has them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else list(names)
+
+
+def _n_support(model: Any) -> str:
+    if hasattr(model, "support_"):
+        return f"{len(model.support_):,}"
+    if hasattr(model, "n_support_"):
+        return f"{model.n_support_.sum():,}"
+    return "not in the file, which predicts from leaves"
+
+
+def scores(results: dict[str, Any]) -> RichTable:
+    """Mean scores by C and gamma; a grid if it is complete and fits, else a list."""
+    C, gamma = (np.asarray(results[f"param_{name}"]) for name in ("C", "gamma"))
+    mean = np.asarray(results["mean_test_score"], float)
+    best = np.nanmax(mean)
+    across, down = ("C", "gamma") if len(set(C)) <= len(set(gamma)) else ("gamma", "C")
+    columns, rows = (_distinct({"C": C, "gamma": gamma}[name]) for name in (across, down))
+    cells = {
+        (as_text(a), as_text(d)): f"[bold]{m:.4f}[/bold]" if m == best else f"{m:.4f}"
+        for a, d, m in zip(
+            *({"C": C, "gamma": gamma}[n] for n in (across, down)), mean, strict=True
+        )
+        if not np.isnan(m)
+    }
+    if len(columns) > MAX_WIDTH or len(cells) < len(columns) * len(rows):
+        table = RichTable("C", "gamma", "score")
+        for i in np.argsort(-mean, kind="stable"):
+            if not np.isnan(mean[i]):
+                table.add_row(as_text(C[i]), as_text(gamma[i]), f"{mean[i]:.4f}")
+        return table
+    table = RichTable(down, *(f"{across} = {value}" for value in columns))
+    for row in rows:
+        table.add_row(row, *(cells[column, row] for column in columns))
+    return table
+
+
+def _distinct(values: Any) -> list[str]:
+    return list(dict.fromkeys(as_text(value) for value in values))
+
+
+def score(estimator: Any, predicted: Any, y: Any) -> str:
+    """How good predictions are, in one line."""
+    if isinstance(estimator, hssvm.OneClassSVM):
+        name, value = "share inside", float(np.mean(predicted == 1))
+    elif isinstance(estimator, hssvm.SVR):
+        name, value = "R^2", r2_score(y, predicted)
+    else:
+        name, value = "accuracy", accuracy_score(y, predicted)
+    return f"{name} {value:.4f} on {len(predicted):,} rows"
+
+
+def prediction(row: Any) -> str:
+    """A line of a file of predictions."""
+    numbers = np.atleast_1d(row)
+    return " ".join(f"{v:.9g}" if numbers.dtype.kind == "f" else f"{v}" for v in numbers)

@@ -1,0 +1,166 @@
+"""Columns of tables: the model knows which were the labels and the features."""
+
+import contextlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import hssvm
+from hssvm.cli.app import app
+
+
+def hssvm_run(*arguments, cwd, code=0, input=None):
+    """In a process of its own where that matters: for streams, and for what is said of errors."""
+    if code == 0 and input is None:
+        with contextlib.chdir(cwd):
+            run = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+        assert run.exit_code == 0, run.output
+        return subprocess.CompletedProcess(arguments, 0, run.stdout_bytes, run.stderr_bytes)
+    run = subprocess.run(
+        [sys.executable, "-m", "hssvm", *arguments], capture_output=True, cwd=cwd, input=input
+    )
+    assert run.returncode == code, run.stderr.decode()
+    return run
+
+
+def write(path, columns, header=True):
+    lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    path.write_text("\n".join([",".join(columns), *lines] if header else lines) + "\n")
+
+
+@pytest.fixture
+def rows(rng):
+    """Two features of different scale and importance, and a label."""
+    a, b = rng.standard_normal(400).round(4), (5 + 5 * rng.standard_normal(400)).round(4)
+    return {"kind": np.where(a > 0, "up", "down"), "a": a, "b": b}
+
+
+def accuracy(run):
+    return float(re.search(r"accuracy ([\d.]+) on", run.stderr.decode())[1])
+
+
+def shuffled(rows, *names):
+    return {name: rows[name] for name in names}
+
+
+@pytest.fixture
+def trained(rows, tmp_path):
+    write(tmp_path / "train.csv", shuffled(rows, "a", "b", "kind"))
+    options = "--target", "kind", "--gamma", "0.5", "-q"
+    run = hssvm_run("train", "train.csv", "-o", "model.hssvm", *options, cwd=tmp_path)
+    assert re.search(r"labels +│ column 'kind' ", run.stdout.decode())
+    assert re.search(r"features +│ 2: a, b ", run.stdout.decode())
+    return tmp_path
+
+
+def test_the_model_knows_its_columns(trained):
+    model = hssvm.load(trained / "model.hssvm")
+    assert list(model.feature_names_in_) == ["a", "b"]
+    assert model.target_name_ == "kind"
+    text = hssvm_run("info", "model.hssvm", cwd=trained).stdout.decode()
+    assert re.search(r"features +2: a, b\n", text)
+    assert re.search(r"classes +2: down, up\n", text)
+    assert re.search(r"label column +kind\n", text)
+    assert re.search(rf"support vectors +{len(model.support_)}\n", text)
+    assert re.search(r"gamma +0.5\n", text)
+
+
+def test_columns_in_another_order(trained, rows):
+    """Reordered, with others between, without the label: the same predictions."""
+    same = hssvm_run("predict", "model.hssvm", "train.csv", cwd=trained)
+    assert accuracy(same) > 0.95
+    write(trained / "other.csv", shuffled(rows, "b", "kind", "a"))
+    other = hssvm_run("predict", "model.hssvm", "other.csv", cwd=trained)
+    assert (other.stdout, accuracy(other)) == (same.stdout, accuracy(same))
+    write(trained / "unlabelled.csv", {"id": [f"row {i}" for i in range(400)], "c": rows["a"],
+                                       **shuffled(rows, "b", "a")})  # fmt: skip
+    unlabelled = hssvm_run("predict", "model.hssvm", "unlabelled.csv", cwd=trained)
+    assert unlabelled.stdout == same.stdout
+    assert unlabelled.stderr.decode().splitlines() == [
+        "hssvm: ignored 'id', 'c' of unlabelled.csv, not used in training"
+    ]
+
+
+def test_parquet_columns_in_another_order(trained, rows):
+    pandas = pytest.importorskip("pandas")
+    same = hssvm_run("predict", "model.hssvm", "train.csv", cwd=trained)
+    pandas.DataFrame(shuffled(rows, "b", "a")).to_parquet(trained / "rows.parquet")
+    assert hssvm_run("predict", "model.hssvm", "rows.parquet", cwd=trained).stdout == same.stdout
+
+
+def test_missing_features_are_named(trained, rows):
+    write(trained / "missing.csv", shuffled(rows, "kind", "a"))
+    run = hssvm_run("predict", "model.hssvm", "missing.csv", cwd=trained, code=1)
+    assert "missing.csv lacks 'b', which the model was trained on" in run.stderr.decode()
+    assert not run.stdout
+
+
+def test_another_column_of_labels(trained, rows):
+    truth = shuffled(rows, "a", "b") | {"truth": rows["kind"]}
+    write(trained / "truth.csv", truth)
+    run = hssvm_run("predict", "model.hssvm", "truth.csv", "--target", "truth", cwd=trained)
+    assert accuracy(run) > 0.95
+    run = hssvm_run("predict", "model.hssvm", "truth.csv", "--target", "a", cwd=trained, code=1)
+    assert "'a' is a feature of the model, and cannot be the --target" in run.stderr.decode()
+
+
+def test_the_first_column_is_said_to_be_the_label(rows, tmp_path):
+    write(tmp_path / "train.csv", rows)
+    run = hssvm_run("train", "train.csv", "-o", "model.hssvm", "-q", cwd=tmp_path)
+    assert "column 'kind', the first; --target names another" in run.stdout.decode()
+
+
+def test_files_without_names(rows, tmp_path):
+    write(tmp_path / "train.csv", shuffled(rows, "a", "b", "kind"), header=False)
+    write(tmp_path / "features.csv", shuffled(rows, "a", "b"), header=False)
+    write(tmp_path / "first.csv", rows, header=False)
+    write(tmp_path / "wide.csv", {**rows, "c": rows["a"]}, header=False)
+    options = "--target", "2", "--gamma", "0.5", "-q"
+    hssvm_run("train", "train.csv", "-o", "model.hssvm", *options, cwd=tmp_path)
+    labelled = hssvm_run("predict", "model.hssvm", "train.csv", cwd=tmp_path)
+    assert accuracy(labelled) > 0.95
+    features = hssvm_run("predict", "model.hssvm", "features.csv", cwd=tmp_path)
+    assert (features.stdout, features.stderr) == (labelled.stdout, b"")
+    first = hssvm_run("predict", "model.hssvm", "first.csv", "--target", "0", cwd=tmp_path)
+    assert accuracy(first) == accuracy(labelled)
+    wide = hssvm_run("predict", "model.hssvm", "wide.csv", cwd=tmp_path, code=1)
+    assert "4 columns, but the model has 2 features" in wide.stderr.decode()
+
+
+def test_names_that_occur_twice(rows, tmp_path):
+    (tmp_path / "train.csv").write_text("y,a,a\n1,2,3\n0,4,5\n")
+    run = hssvm_run("train", "train.csv", "-o", "model.hssvm", cwd=tmp_path, code=1)
+    assert "train.csv has 2 columns called 'a'; rename them" in run.stderr.decode()
+
+
+def test_booleans_and_separators(rows, tmp_path):
+    columns = {"kind": rows["kind"], "positive": rows["a"] > 0, "b": rows["b"]}
+    write(tmp_path / "rows.csv", columns)
+    text = (tmp_path / "rows.csv").read_text().replace(",", ";")
+    (tmp_path / "rows.csv").write_text(text)
+    hssvm_run("train", "rows.csv", "-o", "m", "--separator", ";", "--scale", "standard",
+              cwd=tmp_path)  # fmt: skip
+    run = hssvm_run("predict", "m", "rows.csv", "--separator", ";", cwd=tmp_path)
+    assert accuracy(run) > 0.95
+
+
+def test_stdin_and_stdout(trained, rows):
+    data = (trained / "train.csv").read_bytes()
+    expected = hssvm_run("predict", "model.hssvm", "train.csv", cwd=trained)
+    piped = hssvm_run(
+        "predict", "model.hssvm", "-", "--format", "csv", "-o", "-", cwd=trained, input=data
+    )
+    assert (piped.stdout, piped.stderr) == (expected.stdout, expected.stderr)
+    options = "--format", "csv", "--target", "kind", "--gamma", "0.5"
+    model = hssvm_run("train", "-", "-o", "-", *options, cwd=trained, input=data)
+    assert "support vectors" in model.stderr.decode()
+    (trained / "piped.hssvm").write_bytes(model.stdout)
+    again = hssvm_run("predict", "piped.hssvm", "train.csv", cwd=trained)
+    assert again.stdout == expected.stdout
+    info = hssvm_run("info", "-", cwd=trained, input=model.stdout)
+    assert "label column     kind" in info.stdout.decode()
+    assert not (trained / "-").exists()

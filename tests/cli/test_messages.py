@@ -1,0 +1,66 @@
+import warnings
+
+import pytest
+from rich.console import Console
+
+from hssvm.cli.messages import OPTIONS, in_options, warnings_as_lines
+from hssvm.cli.options import parse_separator
+from hssvm.cli.tables import scores
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("C must be positive, got 0.0", "--C must be positive, got 0.0"),
+        ("the memory_limit of 2 GB; lower max_rank or leaf_size",
+         "the --memory-limit of 2 GB; lower --max-rank or leaf_size"),
+        ("rows.csv has one column; did you mean separator=';'?",
+         "rows.csv has one column; did you mean --separator ';'?"),
+        ("scale the features: scaling='standard'", "scale the features: --scale standard"),
+        ('take scaling="minmax" or scaling=None', "take --scale minmax or --scale none"),
+        ("take refine=False, which", "take --refine no, which"),
+        ("too large; read with dtype=np.float64", "too large; use --double"),
+        ("pass format='csv' or 'numpy'", "pass --format csv or 'numpy'"),
+        ("name the column of labels by target", "name the column of labels by --target"),
+        ("the exact kernel and C:/data/target.csv", "the exact kernel and C:/data/target.csv"),
+        ("/data/gamma/tol.csv has no column 'nu'", "/data/gamma/tol.csv has no column 'nu'"),
+        ("kernel must be one of 'rbf'", "--kernel must be one of 'rbf'"),
+    ],
+)  # fmt: skip
+def test_parameters_become_options(said, ours):
+    assert in_options(said) == ours
+
+
+def test_every_parameter_has_an_option_that_exists():
+    from typer.main import get_command
+
+    from hssvm.cli.app import app
+
+    known = {name for command in get_command(app).commands.values()
+             for parameter in command.params for name in parameter.opts}  # fmt: skip
+    assert set(OPTIONS.values()) <= known
+
+
+def test_a_warning_is_one_line():
+    console = Console(width=40, force_terminal=False)
+    with warnings.catch_warnings(), console.capture() as caught:
+        warnings.simplefilter("default")
+        with warnings_as_lines(console):
+            warnings.warn(
+                "features differ; try scaling='standard' [now]", UserWarning, stacklevel=1
+            )
+    assert caught.get() == "hssvm: features differ; try --scale standard [now]\n"
+
+
+def test_separators_of_a_shell():
+    assert [parse_separator(s) for s in (None, ";", "\\t", "tab", "\t")] == [None, ";", *"\t\t\t"]
+
+
+def test_scores_as_a_grid_or_a_list():
+    grid = {"param_C": [1, 10, 1, 10], "param_gamma": [0.1, 0.1, 1, 1],
+            "mean_test_score": [0.5, 0.6, 0.7, 0.8]}  # fmt: skip
+    assert [column.header for column in scores(grid).columns] == ["gamma", "C = 1", "C = 10"]
+    grid["mean_test_score"][1] = float("nan")
+    listed = scores(grid)
+    assert [column.header for column in listed.columns] == ["C", "gamma", "score"]
+    assert list(listed.columns[2].cells) == ["0.8000", "0.7000", "0.5000"]
