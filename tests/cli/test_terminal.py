@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 import hssvm
-from hssvm.cli.progress import Progress, duration, seconds_left, share_of_fall, showing
+from hssvm.cli.progress import ProgressLine, duration, showing
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 STAGES = {"read", "tree", "compress", "factor", "solve", "refine", "finish"}
@@ -198,7 +198,7 @@ def drawn(seconds, act):
     """Lines that are drawn in so many seconds."""
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=80, color_system=None)
-    with showing(console, 1e-3, quiet=False) as progress:
+    with showing(console, quiet=False) as progress:
         act(progress)
         time.sleep(seconds)
     return re.split(r"[\r\n]+", ESCAPES.sub("", file.getvalue()))
@@ -210,56 +210,42 @@ def test_the_clock_moves_in_a_silent_stage():
     assert clocks >= {"0:00:00", "0:00:01", "0:00:02"}
 
 
-def test_the_longest_line_fits():
-    def act(progress):
-        progress.begin("compress")
-        progress.start -= 99 * 3600
-        now = time.perf_counter()
-        progress.gaps = [(now - 3e6, 1e-1), (now - 2e6, 0.99e-1), (now, 0.98e-1)]
-
-    lines = [line for line in drawn(0.3, act) if line.startswith("compress")]
-    assert all("left" in line and line.rstrip().endswith("99:00:00") for line in lines)
-    assert 0 < max(map(len, lines)) <= 80
+def told(**values):
+    return logging.makeLogRecord(values)
 
 
-def test_shares_of_a_stage():
-    progress = Progress(Console(file=io.StringIO()), 1e-3, quiet=True)
+def test_the_longest_line_fits(monkeypatch):
+    now = time.perf_counter()
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
 
-    def log(name, message, *args):
-        progress.listen(logging.LogRecord(name, 10, "", 0, message, args, None))
+    def act(line):
+        nonlocal now
+        line.listen(told(stage="compress", goal=1e-3))
+        for gap in (1.0, 0.4):
+            line.listen(told(gap=gap))
+        now += 99 * 3600
 
-    log("hssvm.estimators.report", "%s begins", "tree")
-    log("hssvm.hss.tree", "tree: cutting level %d of %d", 3, 4)
-    assert (progress.stage, progress.share) == ("tree", 0.5)
-    log("hssvm.estimators.report", "%s begins", "factor")
-    log("hssvm.hss.ulv", "factor: level %d of %d", 4, 4)
-    assert progress.share == pytest.approx(0.2)
-    log("hssvm.estimators.report", "%s begins", "solve")
-    log(
-        "hssvm.solvers.admm",
-        "iteration %d: largest gap %.1e, %d of %d columns go on",
-        10,
-        1.0,
-        1,
-        1,
-    )
-    assert progress.share == 0
-    log("hssvm.hss.ulv", "factor: level %d of %d", 4, 4)  # another factor, in the same stage
-    log(
-        "hssvm.solvers.admm",
-        "iteration %d: largest gap %.1e, %d of %d columns go on",
-        20,
-        0.1,
-        1,
-        1,
-    )
-    assert progress.share == pytest.approx(1 / 3)
+    lines = [line for line in drawn(0.3, act) if " left " in line]
+    assert lines and all(line.rstrip().endswith("99:00:00") for line in lines)
+    assert max(map(len, lines)) <= 80
 
 
-def test_time_left():
-    assert seconds_left([(0.0, 1.0), (1.0, 0.1), (2.0, 0.01)], 1e-3) == pytest.approx(1)
-    assert seconds_left([(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)], 1e-3) is None
-    assert seconds_left([(0.0, 1.0)], 1e-3) is None
-    assert share_of_fall([(0.0, 0.5), (1.0, 1e-6)], 1e-3) == 1
-    assert share_of_fall([(0.0, np.inf)], 1e-3) is None
+def test_a_line_follows_the_log():
+    line = ProgressLine(Console(file=io.StringIO()), quiet=True)
+    line.begin("read", lambda: 0.25)
+    line.line()
+    assert (line.stage, line.progress.done) == ("read", 0.25)
+    line.listen(told(stage="tree", goal=None))
+    line.listen(told(done=0.5))
+    line.line()
+    assert (line.stage, line.progress.done) == ("tree", 0.5)
+    with pytest.raises(KeyboardInterrupt):
+        line.heard_interrupt()
+    line.listen(told(stage="solve", goal=1e-3))
+    line.listen(told(stage="solve", seconds=1.0))  # between two stages there is a model
+    line.heard_interrupt()
+    assert line.stopping
+
+
+def test_durations():
     assert [duration(s) for s in (3, 240, 7200)] == ["3 s", "4 min", "2 h"]

@@ -140,7 +140,7 @@ def train(
     labels = not isinstance(estimator, hssvm.OneClassSVM)
     rule = Roles(column if labels or column is not None else False, parse_column(sample_weight))
     layout = {"format": format, "separator": separator}
-    with _work(threads), showing(err, estimator.tol, quiet) as progress:
+    with _work(threads), showing(err, quiet) as progress:
         table = training.read(data, progress, rule, dtype=dtype, **layout)
         training.require_trainable(table, data, labels)
         test_table = None
@@ -202,7 +202,7 @@ def predict(
                 f"{type(estimator).__name__} predicts values anyway.", param_hint="--values"
             )
         rule = training.known_columns(estimator, parse_column(target))
-        with showing(err, 1.0, quiet or not err.is_terminal) as progress:
+        with showing(err, quiet or not err.is_terminal) as progress:
             table = training.read(
                 data, progress, rule, format=format, separator=separator, dtype=np.float64
             )
@@ -267,7 +267,7 @@ def cv(
     estimator: Any = cls(**{"random_state": 0, **parameters})
     rule = Roles(parse_column(target), parse_column(sample_weight))
     dtype = np.float64 if double else np.float32
-    with _work(threads), showing(err, 1e-2, quiet) as progress:
+    with _work(threads), showing(err, quiet) as progress:
         table = training.read(data, progress, rule, format=format, separator=separator, dtype=dtype)
         training.require_trainable(table, data, labels=True)
         if class_weight is not None:
@@ -337,7 +337,7 @@ def forecast(
     rule = Roles(column if labels or column is not None else False)
     dtype = np.float64 if double else np.float32
     with _work(threads):
-        with showing(err, 1.0, quiet=not err.is_terminal) as progress:
+        with showing(err, quiet=not err.is_terminal) as progress:
             table = training.read(
                 data, progress, rule, format=format, separator=separator, dtype=dtype
             )

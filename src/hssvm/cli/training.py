@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 import hssvm
 from hssvm.cli.messages import OPTIONS, tell
 from hssvm.cli.options import Task, parse_separator
-from hssvm.cli.progress import Progress
+from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source, load_model
 from hssvm.estimators.base import gamma_of_rows
 from hssvm.estimators.callbacks import ending_on_interrupt
@@ -55,7 +55,7 @@ def check_options(cls: Any, parameters: dict[str, Any], where: str) -> None:
 
 def read(
     path: Path,
-    progress: Progress,
+    progress: ProgressLine,
     rule: ColumnRule,
     *,
     format: str | None,
@@ -87,7 +87,7 @@ def known_columns(model: Any, target: str | int | None) -> Known:
     )
 
 
-def fit(estimator: Any, table: Table, progress: Progress) -> None:
+def fit(estimator: Any, table: Table, progress: ProgressLine) -> None:
     """Fit; Ctrl-C ends it with the best coefficients so far, if there are any."""
     with ending_on_interrupt(progress.heard_interrupt):
         estimator.fit(table.X, table.y, sample_weight=table.sample_weight)

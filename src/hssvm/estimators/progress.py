@@ -21,7 +21,8 @@ class Progress:
     Attributes
     ----------
     stage : str
-        tree, compress, factor, solve, refine, folds or finish; empty between two of them.
+        tree, compress, factor, solve, refine, folds or finish; empty between two of them. The
+        command line adds read and predict.
     done : float
         Share of the stage, 0 where it is unknown.
     gap : float
@@ -60,6 +61,12 @@ class Progress:
             return None
         return (time.perf_counter() - self._stage_began) * (1 / self.done - 1)
 
+    def begin(self, stage: str, goal: float | None = None) -> None:
+        """Enter a stage; `goal` is the gap it aims for."""
+        self.stage, self.done, self.gap = stage, 0.0, math.inf
+        self._goal, self._first_gap = goal, math.inf
+        self._stage_began = time.perf_counter()
+
     def take(self, record: logging.LogRecord) -> None:
         """Read a record of the log."""
         told = record.__dict__
@@ -67,9 +74,7 @@ class Progress:
             self.seconds[told["stage"]] = self.seconds.get(told["stage"], 0.0) + told["seconds"]
             self.stage, self.done = "", 0.0
         elif "stage" in told:
-            self.stage, self.done, self.gap = told["stage"], 0.0, math.inf
-            self._goal, self._first_gap = told["goal"], math.inf
-            self._stage_began = time.perf_counter()
+            self.begin(told["stage"], told["goal"])
         elif "done" in told and self._goal is None:  # solvers factor again and again
             self.done = told["done"]
         elif "gap" in told:
