@@ -63,7 +63,7 @@ logger = logging.getLogger(__name__)
 EXACT_ROWS, EXACT_TOL = 2000, 1e-7
 """Up to so many rows are one leaf: nothing is compressed, and iterations are cheap. The solution is
 then exact, whatever `tol` is; float32 ends at the root of that gap. Where ADMM does not get there,
-the working-set solver takes over, to the gap of a refined fit."""
+the working-set solver takes over."""
 
 RANK = 72
 """Of the leaves where K~ is all there is."""
@@ -254,8 +254,9 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
             # a start converges at START_TOL; without refinement that is not enough
             solution.end(np.flatnonzero(solution.gap > self.tol), ended)
         elif refine:
-            with report.stage("refine", goal=self.tol * REFINED):
-                solution = self._refine(problem, system.matrix, solution, tasks)
+            tol = float(self.tol) * REFINED
+            with report.stage("refine", goal=tol):
+                solution = self._refine(problem, system.matrix, solution, tasks, tol)
         elif exact:
             self._finish_exact(problem, system.matrix, solution, report, tasks)
         refine = refine and ended is None
@@ -280,11 +281,11 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         return ADMM(tol, max_iter, tasks.after_look)
 
     def _refine(
-        self, problem: Problem, matrix: HSSMatrix, start: Solution, tasks: FitTasks
+        self, problem: Problem, matrix: HSSMatrix, start: Solution, tasks: FitTasks, tol: float
     ) -> Solution:
         limited = self.max_time is None and (self.refine == "auto" or not self.refine)
         solver = Refine(
-            float(self.tol) * REFINED,
+            tol,
             float(self.cache_size) * 1e6,
             tasks.seconds_left,
             tasks.after_look,
@@ -301,12 +302,12 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         tasks: FitTasks,
     ) -> None:
         """Give columns that ADMM has left short of an exact solution to the working-set solver."""
-        enough = max(self.tol * REFINED, min(self.tol, exact_tol(problem)))
-        left = np.flatnonzero(solution.gap > enough)
+        tol = min(self.tol, exact_tol(problem))
+        left = np.flatnonzero(solution.gap > tol)
         if left.size:
             with report.stage("refine"):
                 start = solution.columns(left)
-                refined = self._refine(problem.columns(left), matrix, start, tasks)
+                refined = self._refine(problem.columns(left), matrix, start, tasks, tol)
             report.n_rounds[left] = refined.n_iter
             solution.improve(left, refined)
 
