@@ -98,6 +98,11 @@ def with_serial_blas(function: Callable[P, T]) -> Callable[P, T]:
     return wrapped
 
 
+def count_openmp_threads() -> int:
+    """Threads that loops over nodes run on."""
+    return max((int(pool["num_threads"]) for pool in _openmp().info()), default=1)
+
+
 def openmp_threads(n: int) -> AbstractContextManager[Any]:
     """Context in which loops over nodes that this Python thread starts run on n threads."""
     limiter: AbstractContextManager[Any] = _openmp().limit(limits=n)

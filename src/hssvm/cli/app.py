@@ -107,9 +107,7 @@ def train(
     refine: Annotated[Refine, typer.Option(help="Go on to the true kernel.")] = Refine.auto,
     max_time: Annotated[float | None, typer.Option(help="Seconds to stop after.")] = None,
     max_rank: Annotated[int | None, typer.Option(help="Largest rank of a leaf.")] = None,
-    memory_limit: Annotated[
-        float | None, typer.Option(help="GB that matrix and factor may take.")
-    ] = None,
+    memory_limit: Annotated[float | None, typer.Option(help="GB that training may take.")] = None,
     test: Annotated[Path | None, typer.Option(help="File to score the model on.")] = None,
     format: Format = None,
     target: Target = None,

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Rows
 
 WIDTH = 8192
-"""Columns after hashing. A direction then takes as much memory as the rows of a leaf with 30 entries
-each; the error of the compressed kernel grows by 5 % at most, and by 20 % with a quarter of them."""
+"""Columns after hashing. A direction then takes as much memory as a leaf of rows with 30 entries
+each, and the error of the compressed kernel grows by a few per cent."""
 
 AT_ONCE = 2**18
 """Entries that are hashed at once."""

@@ -80,8 +80,6 @@ class ClusterTree:
         n = X.shape[0]
         if n < 1:
             raise ValueError("X has no rows")
-        if leaf_size < 2:
-            raise ValueError(f"leaf_size must be at least 2, got {leaf_size}")
         require_finite(X)
         splitter = TwoMeansSplitter() if splitter is None else splitter
         rng = np.random.default_rng(random_state)
@@ -141,6 +139,8 @@ class ClusterTree:
 
 def depth_for(n: int, leaf_size: int) -> int:
     """Least depth at which no leaf of n points has more than `leaf_size`."""
+    if leaf_size < 2:
+        raise ValueError(f"leaf_size must be at least 2, got {leaf_size}")
     depth = 0
     while -(-n // 2**depth) > leaf_size:
         depth += 1
