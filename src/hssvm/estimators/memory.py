@@ -189,8 +189,8 @@ def require_within(limit: float, memory: FitMemory) -> None:
         lower = f"lower max_rank (to {fitting}, say)"
     raise MemoryError(
         f"the fit may take {peak / 1e9:.2g} GB, more than the memory_limit of "
-        f"{limit / 1e9:.2g} GB; raise the limit, {lower}, give X in float32, or train on fewer rows. "
-        "(`forecast` estimates what it is likely to take.)"
+        f"{limit / 1e9:.2g} GB; raise the limit, {lower}, give X in float32, or train on fewer "
+        "rows. (`forecast` estimates what it is likely to take.)"
     )
 
 
