@@ -8,6 +8,7 @@ from reference import AWKWARD, awkward_points
 
 from hssvm.dask.cuts import SAMPLE_PER_PART, Cuts
 from hssvm.hss import ClusterTree
+from hssvm.hss.parts import join_trees
 
 KINDS = [*AWKWARD, "categories", "mostly zero"]
 cases = {
@@ -51,6 +52,18 @@ def test_routing_is_that_of_a_cluster_tree(seed, n, p, n_parts, kind, dtype):
     assert_array_equal(cuts.slots[cuts.route(X)], tree.route(X))
     rows = scipy.sparse.csr_array(X)
     assert_array_equal(cuts.route(rows), cuts.route(X))
+
+
+def test_trees_of_wide_parts_join(rng):
+    X = scipy.sparse.random_array((4000, 2**20), density=2e-5, format="csr", rng=rng)
+    cuts = Cuts.make(X, 3, 0)
+    part = cuts.route(X)
+    trees = [ClusterTree.build(X[part == i], leaf_size=200, min_depth=4) for i in range(3)]
+    whole = join_trees(cuts.directions, cuts.thresholds, trees, cuts.slots)
+    leaf = whole.route(X)
+    for i, tree in enumerate(trees):
+        expected = cuts.slots[i] * tree.n_leaves + tree.route(X[part == i])
+        assert (leaf[part == i] != expected).mean() < 0.01
 
 
 @given(**cases, n=st.integers(0, 300), data=st.data())

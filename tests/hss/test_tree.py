@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from reference import AWKWARD, awkward_points
 
-from hssvm.hss import ClusterTree, TwoMeansSplitter
+from hssvm.hss import ClusterTree, TwoMeansSplitter, compress, estimate_error
+from hssvm.hss.hashing import cut_rows, cut_width
 from hssvm.hss.samples import draw_samples
+from hssvm.kernels import Gaussian
 
 trees = {
     "seed": st.integers(0, 2**32 - 1),
@@ -59,6 +61,55 @@ def test_points_are_routed_to_their_leaf(dtype, sparse, rng):
     # Rounding may move the points next to a cut.
     assert (tree.route(rows) != expected).mean() < 0.01
     assert (tree.route(scipy.sparse.csr_array(X)) != tree.route(X)).mean() < 0.01
+
+
+def wide_rows(rng, n, p, dtype):
+    """Eight groups with words of their own, and words that all have in common."""
+    words = rng.integers(0, p, (8, 50))
+    group = rng.integers(0, 8, n)
+    own = words[group[:, None], rng.integers(0, 50, (n, 20))]
+    columns = np.where(rng.random((n, 20)) < 0.7, own, rng.integers(0, p, (n, 20)))
+    ends = np.arange(0, 20 * n + 1, 20)
+    X = scipy.sparse.csr_array((rng.random(20 * n).astype(dtype), columns.ravel(), ends), (n, p))
+    X.sum_duplicates()
+    return X, group
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cuts_of_wide_rows_are_small(dtype, rng):
+    X, group = wide_rows(rng, 3000, 2**20, dtype)
+    tree = ClusterTree.build(X, leaf_size=100, random_state=rng)
+    assert tree.directions.nbytes < 2.5e6
+    leaf = np.empty(3000, dtype=np.int64)
+    leaf[tree.perm] = np.repeat(np.arange(tree.n_leaves), np.diff(tree.offsets(tree.depth)))
+    assert (tree.route(X) != leaf).mean() < 0.01
+    assert_array_equal(tree.route(scipy.sparse.csr_matrix(X)), tree.route(X))
+    assert_array_equal(tree.route(X[:5].toarray()), tree.route(X[:5]))
+    most = [np.bincount(group[leaf == i]).max() / (leaf == i).sum() for i in range(tree.n_leaves)]
+    assert np.mean(most) > 0.8
+    with pytest.raises(ValueError, match="built on 1048576"):
+        tree.route(X[:, : tree.directions.shape[1]])
+
+
+def test_compression_of_wide_rows_is_that_of_narrow_ones(rng):
+    narrow, _ = wide_rows(rng, 3000, cut_width(scipy.sparse.csr_array((1, 10**6))), np.float64)
+    renumbered = rng.choice(2**20, narrow.shape[1], replace=False)
+    rows = narrow.data, renumbered[narrow.indices], narrow.indptr
+    wide = scipy.sparse.csr_array(rows, (3000, 2**20))
+    errors = [
+        estimate_error(compress(Gaussian(1.0), X, ClusterTree.build(X, leaf_size=100), rtol=1e-2))
+        for X in (narrow, wide)
+    ]
+    assert errors[1] < 1.2 * errors[0]
+
+
+def test_hashes_are_those_of_saved_models():
+    X = scipy.sparse.csr_array(([1.0, 2, 3, 4], [0, 1, 99_999, 2**31 - 2], [0, 4]), (1, 2**31 - 1))
+    hashed = cut_rows(X, cut_width(X))
+    assert_array_equal(hashed.indices, [3503, 7361, 4902, 5854])
+    assert_array_equal(hashed.data, [1, 2, 3, -4])
+    assert cut_rows(X[:, :8000], 8000).shape == (1, 8000)
+    assert cut_width(np.ones((1, 10_000))) == 10_000
 
 
 def test_groups_are_not_cut(rng):

@@ -1,6 +1,7 @@
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -70,6 +71,25 @@ def test_regression_and_novelty_come_back(make, scaling, form, rng, tmp_path):
     new = data(rng)[0]
     assert_array_equal(loaded.predict(new), model.predict(new))
     assert loaded.summary() == model.summary()
+
+
+def test_files_of_wide_rows_are_small(rng, tmp_path):
+    X, y = data(rng)
+    columns = rng.choice(2**20, X.shape[1], replace=False)
+    wide = scipy.sparse.csr_array((len(X), 2**20), dtype=X.dtype).tolil()
+    wide[:, columns] = X
+    model = SVC(gamma=0.3, tol=0.1, random_state=0, max_rank=8, **FORMS["leafwise"])
+    model.fit(wide.tocsr(), y).save(tmp_path / "model.hssvm")
+    assert (tmp_path / "model.hssvm").stat().st_size < 5e6
+    loaded = hssvm.load(tmp_path / "model.hssvm")
+    new = wide.tocsr()[:200]
+    assert_array_equal(loaded.decision_function(new), model.decision_function(new))
+    # Files with the cuts in all columns still load.
+    tree = model._leafwise.tree
+    model._leafwise.tree = replace(tree, directions=np.zeros((tree.n_leaves - 1, 2**20)))
+    model.save(tmp_path / "old.hssvm")
+    loaded = hssvm.load(tmp_path / "old.hssvm")
+    assert_array_equal(loaded.decision_function(new), model.decision_function(new))
 
 
 def rewritten(path, change):

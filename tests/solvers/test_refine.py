@@ -256,6 +256,15 @@ def test_working_set_holds_the_kernel_of_its_rows(seed):
         assert_allclose(working_set.K[:q, :q], Gaussian(0.3).block(X[working_set.rows]), rtol=1e-12)
 
 
+def test_memory_of_a_working_set_grows_with_its_rows(rng):
+    X = rng.standard_normal((400, 3))
+    working_set = WorkingSet(KernelRows(Gaussian(0.3), X), 300)
+    for new in np.split(rng.permutation(400)[:300], 30):
+        working_set.admit(new, np.empty(0, np.int64))
+        q = working_set.rows.size
+        assert working_set.K.shape[0] <= min(300, 9 * q / 8)
+
+
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from([np.float32, np.float64]))
 def test_lazy_product_is_the_product(seed, dtype):

@@ -93,9 +93,7 @@ def train(
     ] = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds to stop after.")] = None,
     max_rank: options.MaxRank = None,
-    memory_limit: Annotated[
-        float | None, typer.Option(help="GB that matrix and factor may take.")
-    ] = None,
+    memory_limit: Annotated[float | None, typer.Option(help="GB that training may take.")] = None,
     resume: Annotated[
         Path | None,
         typer.Option(help="Model of a training that ended early, to continue on the same data."),

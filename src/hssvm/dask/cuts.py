@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from hssvm.hss.hashing import cut_rows, cut_width
 from hssvm.hss.splitters import TwoMeansSplitter
 from hssvm.kernels.base import Floats, Rows, as_rows
 
@@ -46,7 +47,8 @@ class Cuts:
     Parameters
     ----------
     n_parts : int
-    directions : (2**depth - 1, p)
+    directions : (2**depth - 1, width)
+        See `hssvm.hss.hashing`.
     thresholds, floors, tie_shares : (2**depth - 1,)
     """
 
@@ -70,6 +72,7 @@ class Cuts:
         if n_parts < 1:
             raise ValueError(f"n_parts must be at least 1, got {n_parts}")
         X = as_rows(X_sample)
+        X = cut_rows(X, cut_width(X))
         served = _served(n_parts)
         n_cuts = 2 ** (len(served) - 1) - 1
         cuts = cls(
@@ -171,7 +174,7 @@ class Cuts:
         part = np.empty(X.shape[0], np.int64)
         for begin in range(0, X.shape[0], BLOCK):
             rows = slice(begin, min(begin + BLOCK, X.shape[0]))
-            block = X[rows]
+            block = cut_rows(X[rows], self.directions.shape[1])
             node = np.zeros(block.shape[0], np.int64)
             for level in range(self.depth):
                 cut = 2**level - 1 + node

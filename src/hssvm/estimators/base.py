@@ -14,9 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from hssvm import _core
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
 from hssvm.estimators.forecast import Forecast, forecast
+from hssvm.estimators.memory import FitMemory, require_within
 from hssvm.estimators.parameters import (
     RULES,
     InvalidParameterError,
@@ -28,8 +30,9 @@ from hssvm.estimators.parameters import (
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import SavableEstimator, has_form, name_of
 from hssvm.estimators.scaling import Scaling, require_moderate
-from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, compress
-from hssvm.hss.strategies import largest_size
+from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
+from hssvm.hss.hashing import cut_width
+from hssvm.hss.tree import depth_for
 from hssvm.kernels import (
     CallableKernel,
     Gaussian,
@@ -176,11 +179,42 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         return work < BUDGET
 
     def _build_tree(self, X: Rows, report: FitReport, seed: int) -> ClusterTree:
-        leaf_size = int(self.leaf_size)
-        if leaf_size < X.shape[0] <= EXACT_ROWS:
-            leaf_size = X.shape[0]
         with report.stage("tree"):
-            return ClusterTree.build(X, leaf_size=leaf_size, random_state=seed)
+            return ClusterTree.build(X, leaf_size=self._leaf_size(X.shape[0]), random_state=seed)
+
+    def _leaf_size(self, n_rows: int) -> int:
+        """Rows in a leaf, at most: all of them up to `EXACT_ROWS`."""
+        leaf_size = int(self.leaf_size)
+        return n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size
+
+    def _strategy(self, n_rows: int, *, as_start: bool) -> Strategy:
+        if self.compression is not None:
+            return self.compression
+        max_rank = None if self.max_rank is None else int(self.max_rank)
+        if max_rank is None:
+            max_rank = START_RANK if as_start and n_rows < MANY_ROWS else RANK
+        return NestedNystroem(rtol=self.rtol, max_rank=max_rank, surplus=self.surplus)
+
+    def _memory(self, X: Rows, n_columns: int, refine: bool) -> FitMemory:
+        """What the memory of a fit depends on, with the largest ranks."""
+        n, p = X.shape
+        depth = depth_for(n, self._leaf_size(n))
+        strategy = self._strategy(n, as_start=refine)
+        sparse = scipy.sparse.issparse(X)
+        return FitMemory(
+            n_rows=n,
+            n_features=p,
+            n_columns=n_columns,
+            row_bytes=X.data.nbytes + X.indices.nbytes + 8 * n if sparse else X.nbytes,
+            itemsize=X.dtype.itemsize,
+            sparse=sparse,
+            scaled=self.scaling is not None,
+            refines=refine,
+            cut_width=cut_width(X),
+            ranks=[0, *(strategy.largest_rank(depth, level) for level in range(1, depth + 1))],
+            surplus=self.surplus,
+            n_threads=_core.thread_count(),
+        )
 
     def _compress(
         self,
@@ -192,28 +226,18 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         *,
         as_start: bool = False,
     ) -> HSSMatrix:
-        max_rank = None if self.max_rank is None else int(self.max_rank)
-        if max_rank is None:
-            max_rank = START_RANK if as_start and X.shape[0] < MANY_ROWS else RANK
-        strategy = self.compression
-        if strategy is None:
-            strategy = NestedNystroem(rtol=self.rtol, max_rank=max_rank, surplus=self.surplus)
-        size = largest_size(strategy, tree.n, tree.depth) * X.dtype.itemsize
-        if self.memory_limit is not None and size > self.memory_limit:
-            raise MemoryError(
-                f"matrix and factor may take {size / 1e9:.2g} GB, more than the memory_limit of "
-                f"{self.memory_limit / 1e9:.2g} GB; lower max_rank or leaf_size, or give X in "
-                "float32. (`forecast` says what they are likely to take.)"
-            )
+        strategy = self._strategy(X.shape[0], as_start=as_start)
         with report.stage("compress"):
             return compress(kernel, X, tree, strategy, random_state=seed)
 
     def _prepare(
-        self, X: Rows, weight: Floats, report: FitReport, seed: int
+        self, X: Rows, weight: Floats, n_columns: int, report: FitReport, seed: int
     ) -> tuple[HSSMatrix, bool]:
         """Compress the kernel matrix; say whether it is only a start for the true one."""
         kernel = self._make_kernel(X, weight, self.gamma)
         refine = self._refines(X, kernel)
+        if self.memory_limit is not None:
+            require_within(self.memory_limit, self._memory(X, n_columns, refine))
         tree = self._build_tree(X, report, seed)
         return self._compress(X, kernel, tree, report, seed, as_start=refine), refine
 
@@ -286,12 +310,19 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         limited = self.max_time is None and (self.refine == "auto" or not self.refine)
         solver = Refine(
             tol,
-            float(self.cache_size) * 1e6,
+            self._cache(matrix.X, problem.k),
             tasks.seconds_left,
             tasks.after_look,
             BUDGET * PATIENCE if limited else np.inf,
         )
         return solver.solve(problem, KernelRows(matrix.kernel, matrix.X), start)
+
+    def _cache(self, X: Rows, n_columns: int) -> float:
+        """Bytes for kernel values during refinement: `cache_size`, or what the limit leaves."""
+        cache = float(self.cache_size) * 1e6
+        if self.memory_limit is None:
+            return cache
+        return min(cache, self._memory(X, n_columns, True).cache_within(self.memory_limit))
 
     def _finish_exact(
         self,
@@ -305,7 +336,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         tol = min(self.tol, exact_tol(problem))
         left = np.flatnonzero(solution.gap > tol)
         if left.size:
-            with report.stage("refine"):
+            with report.stage("refine", goal=tol):
                 start = solution.columns(left)
                 refined = self._refine(problem.columns(left), matrix, start, tasks, tol)
             report.n_rounds[left] = refined.n_iter
@@ -372,7 +403,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
     def _fit_rows(self, X: Rows, weight: Floats, problem: Problem, tasks: FitTasks) -> None:
         """Compress the kernel matrix of rows, and solve a problem on it."""
         report, seed = self._report(), self._seed()
-        matrix, refine = self._prepare(X, weight, report, seed)
+        matrix, refine = self._prepare(X, weight, problem.k, report, seed)
         tasks.done("compress")
         self._fit_problem(matrix, problem, report, tasks, seed, refine=refine)
 
@@ -402,7 +433,6 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         model._check_parameters()
         data = model._check_rows(X, y, **options)
         X, y = data if isinstance(data, tuple) else (data, None)
-        model.set_params(scaling=None)  # the rows are scaled already
         kernel = model._make_kernel(X, np.ones(X.shape[0]), model.gamma)
         return forecast(model, X, y, model._refines(X, kernel))
 

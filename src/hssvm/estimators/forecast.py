@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Forecast(ShownAsText):
     seconds : dict
         By stage.
     memory : float
-        Bytes of matrix and factor.
+        Bytes that the fit takes at its peak, beyond the rows that it is given.
     kernel_error : float
         Estimate of ``|K - K~|_F / |K|_F``, on the sample.
     ranks : list of int
@@ -74,7 +75,7 @@ class Forecast(ShownAsText):
             f"forecast for {self.n_rows:,} rows, from a sample of {self.n_sample:,}",
             f"kernel     {kernel}; relative error of the compressed one {self.kernel_error:.2g}",
             f"           ranks {' '.join(map(str, self.ranks))} from the top to the leaves, sample",
-            f"memory     {self.memory / 1e6:,.0f} MB for matrix and factor",
+            f"memory     {self.memory / 1e6:,.0f} MB at the peak",
             f"seconds    about {self.total_seconds:.2g}: {stages}",
         ]
         return "\n".join([*lines, *(f"advice     {advice}" for advice in self.advice)])
@@ -87,6 +88,7 @@ def forecast(estimator: Any, X: Rows, y: Any, refines: bool) -> Forecast:
     ----------
     estimator : KernelMachine
     X : (n, p) array or CSR matrix
+        Scaled, if the estimator scales.
     y : (n,) array or None
     refines : bool
         Whether the fit on all rows will go on to the true kernel.
@@ -97,28 +99,69 @@ def forecast(estimator: Any, X: Rows, y: Any, refines: bool) -> Forecast:
         order = order[np.argsort(y[order], kind="stable")]
     sample = _every(order, min(n, SAMPLE))
     half = _every(sample, -(-sample.size // 2))
+    trial_parameters = {
+        "compression": estimator._strategy(n, as_start=refines),
+        "scaling": None,
+        "max_time": None,
+        "memory_limit": None,
+        "verbose": 0,
+    }
     reports, supports = [], []
     for some in (half, half, sample):  # the first one warms up
-        trial = clone(estimator).set_params(refine=refines, verbose=0, max_time=None)
+        trial = clone(estimator).set_params(refine=refines, **trial_parameters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             trial.fit(X[some], *([] if y is None else [y[some]]))
         reports.append(trial.fit_report_)
-        supports.append(max(1, trial.support_.size))
+        supports.append(trial.support_.size)
     _, small, large = reports
     rows = n / large.n_rows
     per_row = _growth(_bytes(small) / small.n_rows, _bytes(large) / large.n_rows, small, large, n)
-    memory = n * per_row
-    heavier = memory / rows / _bytes(large)
-    power = 1 + math.log(supports[2] / supports[1]) / math.log(large.n_rows / small.n_rows)
-    factors = {"refine": rows ** float(np.clip(power, 1, 2)), "finish": rows}
+    heavier = per_row * large.n_rows / _bytes(large)
+    growth = _power(supports[1], supports[2], small, large)
+    factors = {"refine": rows ** (1 + growth), "finish": rows}
     seconds = {
         name: value * factors.get(name, rows * heavier) for name, value in large.seconds.items()
     }
+    memory = _memory(estimator, X, refines, small, large, rows * heavier)
     advice = _advice(memory, large.kernel_error, refines)
     return Forecast(
         n, large.n_rows, seconds, memory, large.kernel_error, large.ranks, refines, advice
     )
+
+
+def _memory(
+    estimator: Any, X: Rows, refines: bool, small: FitReport, large: FitReport, factor: float
+) -> float:
+    """Peak of a fit on X whose matrix has `factor` times the size of that of the larger sample."""
+    account = estimator._memory(X, large.n_columns, refines)
+    ranks = _ranks(large.ranks, account.ranks)
+    expected = replace(account, ranks=ranks, n_factors=min(2, large.n_factors))
+    working_rows = 0.0
+    if refines:
+        growth = _power(small.n_working, large.n_working, small, large)
+        cache = estimator._cache(X, large.n_columns)
+        most = min(X.shape[0], (cache / account.itemsize) ** 0.5)
+        working_rows = min(most, large.n_working * (X.shape[0] / large.n_rows) ** growth)
+    return expected.expected_peak(
+        factor * large.matrix_bytes, factor * large.factor_bytes, working_rows
+    )
+
+
+def _ranks(sample: list[int], largest: Sequence[int]) -> list[int]:
+    """Ranks of a deeper tree, root first: those of the sample at the leaves and up to its root.
+
+    Levels above have the same share of their largest rank as the last one below.
+    """
+    above = len(largest) - len(sample)
+    share = 1.0 if len(sample) == 1 else sample[1] / largest[above + 1]
+    return [*(math.ceil(share * rank) for rank in largest[: above + 1]), *sample[1:]]
+
+
+def _power(small: int, large: int, a: FitReport, b: FitReport) -> float:
+    """Power of n, between 0 and 1, with which a count of rows grows from one sample to the next."""
+    power = math.log(max(1, large) / max(1, small)) / math.log(b.n_rows / a.n_rows)
+    return float(np.clip(power, 0, 1))
 
 
 def _every(rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:

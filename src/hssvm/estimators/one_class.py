@@ -55,7 +55,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
         Compression is not cut short.
     cache_size : float, default=2000
-        Megabytes for kernel values during refinement.
+        Megabytes for kernel values during refinement, at most; see also `memory_limit`.
     prediction : {'auto', 'leafwise', 'exact'}, default='auto'
         With the compressed kernel, from one leaf, or with the true kernel and all support vectors.
         'auto' is exact for a refined model, else leaf-wise.
@@ -75,8 +75,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Another compression than `NestedNystroem` with the three parameters above.
         `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
     memory_limit : float, default=None
-        Bytes that matrix and factor may take: a fit that might need more is refused before it
-        begins.
+        Bytes that a fit may take at its peak, beyond its rows. Refinement gets by with a smaller
+        cache where it must; a fit that might still need more raises MemoryError before it begins.
     warm_start : bool, default=False
         Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
         with other parameters.

@@ -114,7 +114,7 @@ def svc_path(
                 f"svc_path is for two classes, y has {model.classes_.size}; use SVC or SVCCV"
             )
         report, seed = model._report(), model._seed()
-        matrix, refine = model._prepare(X, weight, report, seed)
+        matrix, refine = model._prepare(X, weight, values.size, report, seed)
         signs = model._signs(codes, X.dtype)
         problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
         system = model._factor(matrix, problem, report)

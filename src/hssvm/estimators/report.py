@@ -50,6 +50,8 @@ class FitReport(ShownAsText):
     n_factors : int
     n_rounds : (k,) array
         Rounds of refinement on K.
+    n_working : int
+        Rows whose kernel matrix refinement has held in memory.
     kernel_error : float
         Estimate of ``|K - K~|_F / |K|_F`` from random rows of K.
     objective_error : (k,) array
@@ -84,6 +86,7 @@ class FitReport(ShownAsText):
     n_iter: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     n_factors: int = 0
     n_rounds: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    n_working: int = 0
     kernel_error: float = 0.0
     objective_error: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     ranks: list[int] = field(default_factory=list)
@@ -133,7 +136,7 @@ class FitReport(ShownAsText):
         self.status = [status.name for status in solution.status]
         self.advice = list(dict.fromkeys(status.value for status in solution.status))
         if refined:
-            self.n_rounds = solution.n_iter
+            self.n_rounds, self.n_working = solution.n_iter, solution.n_working
             self.history["refine"] = solution.history
 
     def estimate(self, system: HSSSystem, solution: Solution, n_rows: int, seed: int) -> None:

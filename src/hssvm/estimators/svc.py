@@ -205,7 +205,7 @@ class SVC(Classifier):
         Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
         Compression is not cut short.
     cache_size : float, default=2000
-        Megabytes for kernel values during refinement.
+        Megabytes for kernel values during refinement, at most; see also `memory_limit`.
     prediction : {'auto', 'leafwise', 'exact'}, default='auto'
         With the compressed kernel, from one leaf, or with the true kernel and all support vectors.
         'auto' is exact for a refined model, else leaf-wise.
@@ -225,8 +225,8 @@ class SVC(Classifier):
         Another compression than `NestedNystroem` with the three parameters above.
         `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
     memory_limit : float, default=None
-        Bytes that matrix and factor may take: a fit that might need more is refused before it
-        begins.
+        Bytes that a fit may take at its peak, beyond its rows. Refinement gets by with a smaller
+        cache where it must; a fit that might still need more raises MemoryError before it begins.
     warm_start : bool, default=False
         Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
         with other parameters.
@@ -369,10 +369,10 @@ class SVC(Classifier):
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
             report, seed = self._report(), self._seed()
-            matrix, refine = self._prepare(X, weight, report, seed)
-            tasks.done("compress")
             scale = in_precision_of_rows(self.C * cost, X.dtype, "C")
             bound = self._signs(codes, X.dtype) * scale[:, None]
+            matrix, refine = self._prepare(X, weight, bound.shape[1], report, seed)
+            tasks.done("compress")
             self._train(matrix, bound, codes, report, tasks, seed, refine=refine)
         tasks.end()
         return self

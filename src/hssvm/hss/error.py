@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from hssvm.hss.matrix import HSSMatrix, as_block
 from hssvm.kernels.base import Floats
 
+BLOCK_BYTES = 16e6
+"""Rows of the exact kernel matrix are computed in blocks of this size (or one by one)."""
+
 
 def estimate_error(
     matrix: HSSMatrix,
@@ -53,7 +56,7 @@ def estimate_error(
     for rows, block in _random_rows(matrix, n_rows, rng):
         residual = (block @ B - approximate[rows]).astype(np.float64, copy=False)
         difference += float((residual**2).sum()) / B.shape[1]
-        total += float((block.astype(np.float64, copy=False) ** 2).sum())
+        total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))  # without a copy
     return 0.0 if total == 0 else float(np.sqrt(difference / total))
 
 
@@ -132,14 +135,14 @@ def estimate_form_error(
 
 
 def _rows_at_once(matrix: HSSMatrix) -> int:
-    """Rows of the true kernel matrix in 64 MB."""
-    return max(1, int(64e6 / (matrix.tree.n * matrix.dtype.itemsize)))
+    """Rows of the exact kernel matrix in `BLOCK_BYTES`."""
+    return max(1, int(BLOCK_BYTES / (matrix.tree.n * matrix.dtype.itemsize)))
 
 
 def _random_rows(
     matrix: HSSMatrix, n_rows: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-    """Random rows of the true kernel matrix, about 64 MB at a time."""
+    """Random rows of the exact kernel matrix, a block at a time."""
     n = matrix.tree.n
     rows = np.sort(rng.choice(n, size=min(n_rows, n), replace=False))
     chunk = _rows_at_once(matrix)

@@ -238,7 +238,7 @@ def join_trees(
 
     Parameters
     ----------
-    directions : (2**q - 1, p)
+    directions : (2**q - 1, width)
     thresholds : (2**q - 1,)
         Cuts of the top.
     trees : sequence of ClusterTree
@@ -251,15 +251,15 @@ def join_trees(
     ClusterTree
         Leaves of empty slots are empty; no row is routed to them.
     """
-    n_slots, depth, p = thresholds.size + 1, trees[0].depth, directions.shape[1]
+    n_slots, depth, width = thresholds.size + 1, trees[0].depth, directions.shape[1]
     all_directions, all_thresholds = [directions], [thresholds]
     for level in range(depth):
         cuts = slice(2**level - 1, 2 ** (level + 1) - 1)
-        here: Floats = np.zeros((n_slots, 2**level, p), directions.dtype)
+        here: Floats = np.zeros((n_slots, 2**level, width), directions.dtype)
         at: Floats = np.full((n_slots, 2**level), np.inf, thresholds.dtype)
         here[slots] = [tree.directions[cuts] for tree in trees]
         at[slots] = [tree.thresholds[cuts] for tree in trees]
-        all_directions.append(here.reshape(-1, p))
+        all_directions.append(here.reshape(-1, width))
         all_thresholds.append(at.ravel())
     begins = np.cumsum([0, *(tree.n for tree in trees)])[:-1]
     sizes = np.zeros((n_slots, 2**depth), np.int64)
@@ -270,4 +270,5 @@ def join_trees(
         np.concatenate(all_directions),
         np.concatenate(all_thresholds),
         np.concatenate([[0], np.cumsum(sizes)]),
+        trees[0].n_features,
     )

@@ -39,17 +39,6 @@ class Strategy(ABC):
         """Return the levels, root first."""
 
 
-def largest_size(strategy: Strategy, n: int, depth: int) -> int:
-    """Numbers that the matrix of n rows and its factor hold if all ranks are the largest."""
-    rows, total = -(-n // 2**depth), 0
-    for level in reversed(range(depth + 1)):
-        rank = min(strategy.largest_rank(depth, level), rows) if level else 0
-        coupling = (rows // 2) ** 2 if level < depth else 0
-        total += 2**level * (2 * rows * rank + coupling + rows * (rows + 1) // 2)
-        rows = 2 * rank
-    return total
-
-
 def bottom_up(tree: ClusterTree, step: Step) -> list[Level]:
     """Levels, root first, from a step: the skeletons of a level are the candidates of the next."""
     candidates, offsets = tree.perm, tree.offsets(tree.depth)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm import _core
+from hssvm.hss.hashing import cut_rows, cut_width
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
 from hssvm.kernels.base import Floats, Rows, as_rows, core_rows, require_finite
 
@@ -30,11 +31,14 @@ class ClusterTree:
         Tree order to user order: ``X_tree = X[perm]``.
     depth : int
         Level of the leaves.
-    directions : (2**depth - 1, p)
+    directions : (2**depth - 1, width)
     thresholds : (2**depth - 1,)
-        The cuts of all inner nodes, root first: see `route`.
+        The cuts of all inner nodes, root first: see `route`. The width is p, or smaller for wide
+        sparse rows, whose columns are hashed: see `hssvm.hss.hashing`.
     leaf_ends : (2**depth + 1,) int64, optional
         Ends of the leaves in tree order; not given, they are as equal as can be.
+    n_features : int, optional
+        p; not given, the width of the cuts.
     """
 
     perm: NDArray[np.int64]
@@ -42,6 +46,7 @@ class ClusterTree:
     directions: Floats
     thresholds: Floats
     leaf_ends: NDArray[np.int64] | None = None
+    n_features: int | None = None
 
     @classmethod
     def build(
@@ -75,21 +80,20 @@ class ClusterTree:
         n = X.shape[0]
         if n < 1:
             raise ValueError("X has no rows")
-        if leaf_size < 2:
-            raise ValueError(f"leaf_size must be at least 2, got {leaf_size}")
         require_finite(X)
         splitter = TwoMeansSplitter() if splitter is None else splitter
         rng = np.random.default_rng(random_state)
         depth = max(min_depth, depth_for(n, leaf_size))
         perm = np.arange(n, dtype=np.int64)
+        seen = cut_rows(X, cut_width(X))
         cuts = []
         for level in range(depth):
             told = {"done": level / depth}
             logger.debug("tree: cutting level %d of %d", level + 1, depth, extra=told)
-            cuts.append(splitter.split(X, 2**level, perm, int(rng.integers(2**63))))
-        none = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
+            cuts.append(splitter.split(seen, 2**level, perm, int(rng.integers(2**63))))
+        none = np.empty((0, seen.shape[1]), X.dtype), np.empty(0, X.dtype)
         directions, thresholds = (np.concatenate(parts) for parts in zip(none, *cuts, strict=True))
-        return cls(perm, depth, directions, thresholds)
+        return cls(perm, depth, directions, thresholds, n_features=X.shape[1])
 
     @property
     def n(self) -> int:
@@ -123,18 +127,21 @@ class ClusterTree:
         (m,) int64, between 0 and n_leaves - 1
         """
         X = as_rows(X)
-        if X.shape[1] != self.directions.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} features, the tree was built on {self.directions.shape[1]}"
-            )
+        width = self.directions.shape[1]
+        n_features = self.n_features or width
+        if X.shape[1] != n_features:
+            raise ValueError(f"X has {X.shape[1]} features, the tree was built on {n_features}")
         leaf = np.empty(X.shape[0], dtype=np.int64)
-        rows = core_rows(X.astype(self.directions.dtype, copy=False))
+        X = X.astype(self.directions.dtype, copy=False)
+        rows = core_rows(cut_rows(X, width))
         _core.route(rows, self.depth, self.directions, self.thresholds, leaf)
         return leaf
 
 
 def depth_for(n: int, leaf_size: int) -> int:
     """Least depth at which no leaf of n points has more than `leaf_size`."""
+    if leaf_size < 2:
+        raise ValueError(f"leaf_size must be at least 2, got {leaf_size}")
     depth = 0
     while -(-n // 2**depth) > leaf_size:
         depth += 1

@@ -20,7 +20,8 @@ The others are arrays, with n the rows that predict, k columns, and depth d of t
     support     (n,)             numbers of the rows, where these are the support vectors
     dual_coef   (k, s)           of a leaf-wise model that ended early, with support of shape (s,)
     ends        (2**d + 1,)      ends of the leaves in X, if leaf-wise
-    directions  (2**d - 1, p)    the cuts of the tree, if leaf-wise
+    directions  (2**d - 1, p)    the cuts of the tree, if leaf-wise; of sparse rows with more than
+                                 8192 columns, on so many hashed ones: see `hssvm.hss.hashing`
     thresholds  (2**d - 1,)
 
 The core reads these arrays as they are, so everything that counts or points is checked against

@@ -9,6 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from hssvm.hss import ClusterTree
+from hssvm.hss.hashing import cut_width
 from hssvm.kernels import Kernel, Polynomial
 from hssvm.kernels.base import Rows, as_rows, require_finite
 from hssvm.persistence.archive import require
@@ -67,8 +68,12 @@ def _unpack_tree(X: Rows, arrays: Arrays) -> ClusterTree:
     depth = (thresholds.size + 1).bit_length() - 1
     n_cuts = 2**depth - 1
     fits = directions.dtype == thresholds.dtype == X.dtype and thresholds.shape == (n_cuts,)
-    require(fits and directions.shape == (n_cuts, X.shape[1]), "the cuts of the tree do not fit")
-    return ClusterTree(np.empty(0, np.int64), depth, directions, thresholds)
+    # Cuts of wide rows that were saved before columns were hashed have all of them.
+    widths = (X.shape[1], cut_width(X))
+    fits = fits and directions.ndim == 2 and directions.shape[1] in widths
+    require(fits and directions.shape[0] == n_cuts, "the cuts of the tree do not fit")
+    perm = np.empty(0, np.int64)
+    return ClusterTree(perm, depth, directions, thresholds, n_features=X.shape[1])
 
 
 def _pack_rows(X: Rows) -> tuple[dict[str, Any], Arrays]:

@@ -127,6 +127,7 @@ class Refine:
             run.round()
         if run.open.size:
             run.check()
+        solution.n_working = run.working_set.rows.size
         return solution
 
 

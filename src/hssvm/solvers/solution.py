@@ -63,6 +63,8 @@ class Solution:
     status : list of Status, k of them
     n_factors : int
         Factors of ``K + diag(beta)`` that were made.
+    n_working : int
+        Rows of the working set, where the solver has one.
     history : list of (int, (k,) float64)
         Iteration and gaps of every look.
     """
@@ -76,6 +78,7 @@ class Solution:
     n_iter: NDArray[np.int64]
     status: list[Status]
     n_factors: int
+    n_working: int = 0
     history: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
 
     @classmethod

@@ -17,6 +17,9 @@ AT_ONCE = 512
 PER_STEP = 0.65e-9
 """Seconds of a step per row of the part, in float32; compare `hssvm.kernels.rows.PER_VALUE`."""
 
+SPARE = 8
+"""More rows than one in so many are not made room for before they come."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -45,6 +48,8 @@ class Part:
 class WorkingSet:
     """Some rows with their dense kernel matrix.
 
+    Memory grows with the rows: there is room for an eighth more of them than there are, at most.
+
     Parameters
     ----------
     kernel_rows : KernelRows
@@ -64,8 +69,25 @@ class WorkingSet:
         self.capacity = capacity
         self.rows = np.empty(0, np.int64)
         self.work = 0.0
-        # Pages that are never written take no memory.
-        self.K: Floats = np.empty((capacity, capacity), kernel_rows.dtype)
+        self._side = 0
+        self._room: Floats = np.empty(0, kernel_rows.dtype)
+
+    @property
+    def K(self) -> Floats:
+        """Kernel matrix of the rows in its upper left corner; square, with room for more rows."""
+        return self._room.reshape(self._side, self._side)
+
+    def _make_room(self, q: int) -> None:
+        """Let K have room for q rows, and keep what is in it."""
+        old = self._side
+        if q <= old:
+            return
+        new = min(max(q, old + old // SPARE), self.capacity)
+        # Not a new array: while both exist, they would take twice the memory.
+        self._room.resize(new**2, refcheck=False)
+        for i in reversed(range(1, old)):  # the last first, as rows move towards the end
+            self._room[i * new : i * new + old] = self._room[i * old : (i + 1) * old]
+        self._side = new
 
     def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
         """Take in rows that are not there yet, first in place of those at the positions `evict`."""
@@ -73,6 +95,7 @@ class WorkingSet:
         at = np.concatenate([evict, np.arange(self.rows.size, q)])
         self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])
         self.rows[at] = rows
+        self._make_room(q)
         for begin in range(0, rows.size, AT_ONCE):
             some = slice(begin, begin + AT_ONCE)
             _core.set_symmetric(self.kernel_rows.block(rows[some], self.rows), at[some], self.K)
