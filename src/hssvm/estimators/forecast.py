@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm.estimators.report import FitReport
+from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Rows
 
@@ -101,6 +102,7 @@ def forecast(estimator: Any, X: Rows, y: Any, refines: bool) -> Forecast:
         trial = clone(estimator).set_params(refine=refines, verbose=0, max_time=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", DataWarning)  # the fit itself will say so
             trial.fit(X[some], *([] if y is None else [y[some]]))
         reports.append(trial.fit_report_)
         supports.append(max(1, trial.support_.size))

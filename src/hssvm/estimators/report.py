@@ -37,7 +37,7 @@ class FitReport:
     status : list of str
         ``"CONVERGED"``, or why not.
     advice : list of str
-        What to do about it, without repetition.
+        What to do about it, without repetition, and about data that do not suit the parameters.
     n_iter : (k,) array
         Iterations of ADMM on K~.
     n_factors : int
@@ -102,7 +102,8 @@ class FitReport:
         self.on_true_kernel = on_true_kernel
         self.gap, self.objective = solution.gap, solution.primal
         self.status = [status.name for status in solution.status]
-        self.advice = list(dict.fromkeys(status.value for status in solution.status))
+        reasons = dict.fromkeys(status.value for status in solution.status)
+        self.advice = [*reasons, *self.advice]
         if refined:
             self.n_rounds = solution.n_iter
             self.history["refine"] = solution.history

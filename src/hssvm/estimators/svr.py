@@ -11,6 +11,7 @@ from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
+from hssvm.estimators.checks import at_bound, check_target, warn_about
 from hssvm.estimators.forecast import Forecast
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats, require_positive
@@ -210,6 +211,8 @@ class SVR(RegressorMixin, KernelMachine):
             X, y = self._check_rows(X, y, y_numeric=True)
             weight = self._check_weight(sample_weight, X)
             self._fit_rows(X, weight, self._problem(y, weight, X.dtype), tasks)
+            bounded = at_bound(self.dual_coef_.T, self.C * weight[self.support_, None])
+            warn_about(check_target(y, self.C, self.epsilon, bounded), self.fit_report_)
         tasks.end()
         return self
 
