@@ -3,13 +3,13 @@
 python -m benchmarks.peers.defaults [NAME ...] [--label after] [--resume] [--render]
 
 Fits 10,000 training rows of each data set as they are stored, scaled or not, and scores at most
-20,000 test rows. Each run is a process of its own, stopped after --limit seconds, the grid after ten times as long. The runs of hssvm
-are recorded under --label: "before" runs `SVC`, `SVCCV` and `SVR` only, so that another version of
-the package can be put on PYTHONPATH; "after" also runs the remedies that the warnings name,
-scikit-learn, and the reference: the best of 10 values of C and 10 of gamma by cross-validation on
-standardized rows. The results go to results.json in the output folder and the tables into the page
-docs/defaults.md; --resume keeps the runs that are there, --render only fills in the tables again.
-Threads: set OMP_NUM_THREADS.
+20,000 test rows. Each run is a process of its own, stopped after --limit seconds, the grid after
+ten times as long. The runs of hssvm are recorded under --label: "before" runs `SVC`, `SVCCV` and
+`SVR` only, so that another version of the package can be put on PYTHONPATH; "after" also runs the
+remedies that the warnings name, scikit-learn, and the reference: the best of 10 values of C and 10
+of gamma by cross-validation on standardized rows. The results go to results.json in the output
+folder and the tables into the page docs/defaults.md; --resume keeps the runs that are there,
+--render only fills in the tables again. Threads: set OMP_NUM_THREADS.
 """
 
 import argparse
@@ -40,6 +40,7 @@ CLASSIFICATION = [
 ]  # fmt: skip
 REGRESSION = ["cadata", "casp", "cpusmall", "kin40k"]
 TRAIN, TEST = 10_000, 20_000
+LABELS = ("before", "after")
 SEED = 0
 
 
@@ -130,11 +131,90 @@ def run_all(results, names, methods, label, limit):
             print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
 
 
+def score_of(results, name, method, label=None):
+    """A cell: the score, with a star if hssvm warned about the data, or why there is none."""
+    found = results.runs.get(key_of(name, method, label), {})
+    if "stopped" in found:
+        return f"over {found['stopped']:g} s"
+    star = any(text.startswith("DataWarning") for text in found.get("warnings", []))
+    return found.get("error", percent(found.get("score")) + ("*" if star else ""))
+
+
+def scores(task, names):
+    """Hssvm before and after, then everything else."""
+    ours = [method for method in METHODS[task] if method in OURS]
+    others = [method for method in METHODS[task] if method not in OURS]
+
+    def render(results):
+        head = [
+            "data set",
+            *(f"{method}, {label}" for method in ours for label in LABELS),
+            *others,
+        ]
+        lines = [
+            [
+                name,
+                *(score_of(results, name, method, label) for method in ours for label in LABELS),
+                *(score_of(results, name, method) for method in others),
+            ]
+            for name in names
+        ]
+        return table(head, lines)
+
+    return render
+
+
+def choices(results):
+    """What `SVCCV()` chose, and how far it is from the grid."""
+    lines = []
+    for name in CLASSIFICATION:
+        ours = results.runs.get(key_of(name, "SVCCV()", "after"), {})
+        grid = results.runs.get(key_of(name, "10 x 10 grid", None), {})
+        difference = ABSENT
+        if "score" in ours and "score" in grid:
+            difference = f"{ours['score'] - grid['score']:+.2f}"
+        cells = [number(run.get(which)) for run in (ours, grid) for which in ("C", "gamma")]
+        seconds = [number(run.get("fit"), 2) for run in (ours, grid)]
+        lines.append([name, *cells, difference, *seconds])
+    head = ["data set", "C", "gamma", "C, grid", "gamma, grid", "points above the grid",
+            "seconds", "seconds, grid"]  # fmt: skip
+    return table(head, lines)
+
+
+def advice(results):
+    """The warnings of the runs after the change."""
+    lines = []
+    for key, found in results.runs.items():
+        name, _, method = key.partition(": ")
+        texts = [t.partition(": ")[2] for t in found.get("warnings", []) if t.startswith("Data")]
+        lines += [[name, method.removesuffix(", after"), text] for text in texts]
+    return table(["data set", "estimator", "warning"], lines, left=3)
+
+
+def versions(results):
+    """Commits that were measured."""
+    found = {
+        label: sorted({run["commit"] for key, run in results.runs.items() if key.endswith(label)})
+        for label in LABELS
+    }
+    return "; ".join(f"{label}: commit {', '.join(c) or ABSENT}" for label, c in found.items())
+
+
+TABLES = {
+    "setup": setup,
+    "versions": versions,
+    "classification": scores("classification", CLASSIFICATION),
+    "regression": scores("regression", REGRESSION),
+    "choices": choices,
+    "advice": advice,
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=CLASSIFICATION + REGRESSION)
     parser.add_argument("--methods", nargs="+", help="only these")
-    parser.add_argument("--label", choices=["before", "after"], default="after")
+    parser.add_argument("--label", choices=LABELS, default="after")
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
     parser.add_argument("--output", type=Path, default=DOCS / "defaults")
     parser.add_argument("--page", type=Path, default=DOCS / "defaults.md")
@@ -146,11 +226,8 @@ def main():
     results = Results.read(file) if known and file.exists() else Results(file)
     if not arguments.render:
         run_all(results, arguments.names, arguments.methods, arguments.label, arguments.limit)
-    if arguments.page.exists():
-        rendering.fill(arguments.page, TABLES, results)
+    rendering.fill(arguments.page, TABLES, results)
 
-
-TABLES = {"setup": setup}
 
 if __name__ == "__main__":
     main()

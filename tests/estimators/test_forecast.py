@@ -67,6 +67,7 @@ def test_a_fit_beyond_the_limit_is_refused(estimator, rng):
     assert report.matrix_bytes + report.factor_bytes < 1e9
 
 
+@pytest.mark.filterwarnings("ignore:Nearly all rows are support vectors")
 def test_the_limit_is_one_on_what_a_fit_may_take(rng):
     X, y = rng.standard_normal((6000, 12)), rng.random(6000) < 0.5
     model = SVC(gamma=0.3, refine=False, tol=0.1, random_state=0).fit(X, y)  # all ranks are full

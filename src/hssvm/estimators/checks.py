@@ -106,7 +106,8 @@ def check_target(y: Floats, C: float, epsilon: float, n_bounded: float) -> str |
     """Whether C and epsilon of an SVR fit the units of y, whose rows at the bound are counted."""
     if y.size < FEW_ROWS:
         return None
-    if 0 < y.std(dtype=np.float64) < epsilon:
+    y = y.astype(np.float64)
+    if 0 < y.std() < epsilon:
         return WIDE_TUBE
     low, high = np.quantile(y, [0.25, 0.75])
     beyond = high - low > SPREAD * C and n_bounded > OUTSIDE * y.size

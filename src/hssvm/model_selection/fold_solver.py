@@ -114,8 +114,9 @@ class FoldSolver:
         self.starts = {key: s for key, s in self.starts.items() if (key[0] is gamma) == better}
 
     def stopped(self) -> bool:
-        """Whether only the final fit has time left."""
-        self.cut_short = self.cut_short or self._late(more=self._per_compression())
+        """Whether only the final fit has time left; not before there is a score to choose by."""
+        if self.starts and self._late(more=self._per_compression()):
+            self.cut_short = True
         return self.cut_short
 
     def _score_block(self, gamma: float, Cs: list[float]) -> NDArray[np.float64]:

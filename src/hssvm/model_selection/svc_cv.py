@@ -290,10 +290,8 @@ fit_report_, n_features_in_
         if cut_short:
             n_scored = np.count_nonzero(~np.isnan(mean_scores(self.scores_)))
             of = "" if self._searches else f" of {self.gammas_.size * self.Cs_.size}"
-            advice = (
-                f"The search was cut short: {n_scored}{of} candidates were scored, so that time is "
-                "left for the final fit; raise max_time, or give fewer values."
-            )
+            remedy = "" if self.max_time is None else "; raise max_time, or give fewer values"
+            advice = f"The search was cut short: {n_scored}{of} candidates were scored{remedy}."
             report.advice.append(advice)
             warnings.warn(advice, ConvergenceWarning, stacklevel=4)
             return
