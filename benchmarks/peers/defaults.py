@@ -30,7 +30,7 @@ from benchmarks import rendering
 from benchmarks.datasets import load, narrow
 from benchmarks.paper.limit import limited
 from benchmarks.paper.results import Results
-from benchmarks.rendering import setup
+from benchmarks.rendering import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC, SVCCV, SVR
 

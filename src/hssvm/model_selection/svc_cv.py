@@ -50,7 +50,7 @@ class SVCCV(Classifier):
 
     Without values to choose from, C and gamma are searched from coarse to fine, a factor of 10 and
     then of 3.2 apart, beginning at ``C=10, gamma="scale"`` and going wherever the score rises. The
-    search uses at most 10,000 random rows, and the final model is trained on all of them.
+    search uses at most 5,000 random rows, and the final model is trained on all of them.
 
     Parameters
     ----------
