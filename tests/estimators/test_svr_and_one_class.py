@@ -26,6 +26,7 @@ def waves(rng, n, dtype=np.float64):
     return X.astype(dtype), y
 
 
+@pytest.mark.filterwarnings("ignore:C is too small for the units of y")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_small_regression_is_exact(weighted, sparse, rng):

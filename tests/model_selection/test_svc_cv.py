@@ -1,13 +1,18 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVCCV
+from hssvm.estimators.callbacks import FitTasks
 from hssvm.kernels import Gaussian, Linear
-from hssvm.model_selection.svc_cv import mean_scores
+from hssvm.model_selection import svc_cv
+from hssvm.model_selection.folds import Folds, sample_rows
+from hssvm.model_selection.search import mean_scores
 
 
 def data(rng, n, n_classes=2):
@@ -16,6 +21,7 @@ def data(rng, n, n_classes=2):
     return X, np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
 
 
+@pytest.mark.filterwarnings("ignore:The best C is at the edge")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
     X, y = data(rng, 600, n_classes)
@@ -55,8 +61,8 @@ def test_results_have_the_form_of_a_grid_search(rng):
 
 def test_blocks_of_columns_do_not_change_the_result(rng):
     X, y = data(rng, 500)
-    whole = SVCCV(5, cv=3, tol=1e-6, random_state=0).fit(X, y)
-    blocks = SVCCV(5, cv=3, tol=1e-6, random_state=0, column_memory=1.0).fit(X, y)
+    whole = SVCCV(5, gammas=["scale"], cv=3, tol=1e-6, random_state=0).fit(X, y)
+    blocks = clone(whole).set_params(column_memory=1.0).fit(X, y)
     assert_allclose(blocks.scores_, whole.scores_, atol=0.02)
     assert_array_equal(whole.Cs_, np.logspace(-2, 2, 5))
 
@@ -64,7 +70,7 @@ def test_blocks_of_columns_do_not_change_the_result(rng):
 def test_other_scores_and_splits(rng):
     X, y = data(rng, 400)
     cv = ShuffleSplit(3, test_size=0.3, train_size=0.4, random_state=0)
-    model = SVCCV([1.0], cv=cv, scoring="roc_auc", tol=1e-6).fit(X, y)
+    model = SVCCV([1.0], gammas=["scale"], cv=cv, scoring="roc_auc", tol=1e-6).fit(X, y)
     for f, (train, test) in enumerate(cv.split(X, y)):
         gamma = {"gamma": model.gamma_}
         values = SVC(**gamma).fit(X[train], y[train]).decision_function(X[test])
@@ -102,7 +108,7 @@ def test_weights(rng):
     fold = SVC(gamma=1.0).fit(X[train], y[train], sample_weight=weight[train])
     expected = fold.score(X[test], y[test], sample_weight=weight[test])
     assert abs(model.scores_[0, 0, 0] - expected) <= 0.02
-    SVCCV([1.0], cv=3).fit(X, y, sample_weight=2.0)
+    SVCCV([1.0], gammas=[1.0], cv=3).fit(X, y, sample_weight=2.0)
 
 
 def test_kernels_without_a_gamma(rng):
@@ -121,7 +127,132 @@ def test_errors_say_what_to_do(rng):
         SVCCV(tol=None).fit(X, y)
     with pytest.raises(ValueError, match="non-empty sequence"):
         SVCCV(Cs=[]).fit(X, y)
+    with pytest.raises(ValueError, match="at least one value"):
+        SVCCV(gammas=[]).fit(X, y)
+    with pytest.raises(ValueError, match="Cs must be 'auto' or"):
+        SVCCV(Cs="scale").fit(X, y)
+    with pytest.raises(ValueError, match="gammas must be 'auto' or"):
+        SVCCV(gammas="scale").fit(X, y)
     one_class = np.flatnonzero(y == 0)[:5]
     train = np.setdiff1d(np.arange(60), one_class)
     with pytest.warns(UserWarning), pytest.raises(ValueError, match="take fewer folds"):
-        SVCCV([1.0], cv=[(train, one_class)], scoring="roc_auc").fit(X, y)
+        SVCCV([1.0], gammas=[1.0], cv=[(train, one_class)], scoring="roc_auc").fit(X, y)
+
+
+def stripes(rng, n, scale=1.0):
+    """Two classes whose best gamma is far from 'scale'."""
+    X = rng.uniform(-3, 3, (n, 2))
+    return scale * X, np.sin(6 * X[:, 0]) > 0
+
+
+@pytest.mark.filterwarnings("ignore:The best C is at the edge")
+def test_c_and_gamma_are_both_searched(rng):
+    X, y = stripes(rng, 1500)
+    model = SVCCV(random_state=0).fit(X, y)
+    assert model.gammas_.size > 3
+    assert model.Cs_.size > 3
+    assert model.scores_.shape == (model.gammas_.size, model.Cs_.size, 5)
+    assert np.all(np.diff(model.gammas_) > 0)
+    assert np.all(np.diff(model.Cs_) > 0)
+    scale = SVCCV([1, 10, 100], gammas=["scale"], random_state=0).fit(X, y)
+    assert model.best_score_ > scale.best_score_ + 0.02
+    means = model.cv_results_["mean_test_score"]
+    assert model.best_score_ == np.nanmax(means)
+    assert model.best_params_ == model.cv_results_["params"][model.best_index_]
+    assert model.cv_results_["rank_test_score"][model.best_index_] == 1
+    scored = ~np.isnan(means)
+    assert 9 <= scored.sum() < means.size
+    assert model.cv_results_["rank_test_score"][scored].max() <= scored.sum()
+
+
+@pytest.mark.parametrize("auto", ["Cs", "gammas"])
+def test_one_of_them_is_searched(auto, rng):
+    X, y = data(rng, 600)
+    given = {"Cs": [0.5, 5.0], "gammas": [0.2, 0.7]}
+    del given[auto]
+    model = SVCCV(**given, cv=3, random_state=0).fit(X, y)
+    (name, values), *_ = given.items()
+    assert_allclose(getattr(model, f"{name}_"), values)
+    assert getattr(model, f"{auto}_").size >= 5
+
+
+def test_the_search_uses_a_sample_and_the_model_all_rows(rng, monkeypatch):
+    X, y = stripes(rng, 3000)
+    monkeypatch.setattr(svc_cv, "SEARCH_ROWS", 800)
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    seen = []
+
+    def scoring(model, rows, labels):
+        seen.append(rows.size)
+        return float(np.mean(model.predict(rows) == labels))
+
+    model = SVCCV(cv=cv, scoring=scoring, refine=False, random_state=0).fit(X, y)
+    assert 200 < min(seen) <= max(seen) < 350  # a third of the sample
+    assert model.fit_report_.n_rows == 3000
+    same = SVC(C=model.C_, gamma=model.gamma_, refine=False, random_state=0).fit(X, y)
+    assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-6)
+
+
+def test_rows_of_a_sample_keep_their_folds(rng):
+    y = rng.integers(0, 3, 90)
+    weight = rng.random(90)
+    splits = [(np.arange(60), np.arange(60, 90)), (np.arange(30, 90), np.arange(30))]
+    rows = sample_rows(y, 31, seed=int(rng.integers(1000)))
+    assert rows.size == np.unique(rows).size == 31
+    assert np.abs(np.bincount(y[rows]) - 31 * np.bincount(y) / 90).max() <= 1.5
+    folds = Folds(splits, y, np.arange(3), None, weight).among(rows)
+    for (train, test), (all_train, all_test) in zip(folds.splits, splits, strict=True):
+        assert_array_equal(rows[train], np.intersect1d(rows, all_train))
+        assert_array_equal(rows[test], np.intersect1d(rows, all_test))
+    assert_array_equal(folds.y, y[rows])
+    assert_array_equal(folds.sample_weight, weight[rows])
+
+
+class Clock:
+    """A clock that goes by the iterations of columns, one second each."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr("time.perf_counter", lambda: self.now)
+        look = FitTasks.after_look
+
+        def after_look(tasks, iteration, gap):
+            self.now += 10 * gap.size
+            return look(tasks, iteration, gap)
+
+        monkeypatch.setattr(FitTasks, "after_look", after_look)
+
+
+def test_time_is_left_for_the_final_fit(rng, monkeypatch):
+    X, y = data(rng, 3000)
+    clock = Clock(monkeypatch)
+    model = SVCCV([1.0, 3.0], gammas=[0.1, 0.3, 1.0, 3.0, 10.0], cv=3, refine=False, random_state=0)
+    model.set_params(max_time=1200)
+    with pytest.warns(
+        ConvergenceWarning, match=r"cut short: \d of 10 candidates were scored; raise"
+    ):
+        model.fit(X, y)
+    assert model.fit_report_.status == ["CONVERGED"]
+    assert clock.now < 1200
+    assert any("cut short" in advice for advice in model.fit_report_.advice)
+    assert model.scores_.shape == (5, 2, 3)
+    assert np.isnan(model.scores_[-1]).all()
+    assert not np.isnan(model.scores_[0]).any()
+    assert model.score(X, y) > 0.8
+
+
+def test_no_time_at_all(rng):
+    X, y = data(rng, 3000)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = SVCCV(cv=3, max_time=1e-9, refine=False, random_state=0).fit(X, y)
+    texts = [str(warning.message) for warning in caught]
+    assert any("cut short: 3 candidates" in text for text in texts)
+    assert model.fit_report_.status == ["MAX_TIME"]
+    assert model.score(X, y) > 0.6
+
+
+def test_time_enough_changes_nothing(rng):
+    X, y = data(rng, 2500)
+    model = SVCCV([1.0, 10.0], gammas=[0.3], cv=3, random_state=0)
+    expected = clone(model).fit(X, y)
+    assert_array_equal(model.set_params(max_time=1e6).fit(X, y).scores_, expected.scores_)

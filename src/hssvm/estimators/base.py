@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hssvm import _core
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitTasks
 from hssvm.estimators.certificate import Certificate, certify
+from hssvm.estimators.checks import check_features, check_kernel, warn_about
 from hssvm.estimators.forecast import Forecast, forecast
 from hssvm.estimators.memory import FitMemory, require_within
 from hssvm.estimators.parameters import (
@@ -384,6 +385,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         refine: bool,
     ) -> None:
         """Solve a problem, and set the fitted attributes and `fit_report_`."""
+        warn_about(check_features(matrix.X, matrix.kernel), report)
         system = self._factor(matrix, problem, report)
         tasks.done("factor")
         start = self._warm_start(problem) if start is None else start
@@ -398,6 +400,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
             leafwise = matrix.projection and not refine
             self._leafwise = LeafwisePredictor(matrix, solution.Z) if leafwise else None
             report.estimate(system, solution, REPORT_ROWS, seed)
+        warn_about(check_kernel(matrix.X, matrix.kernel, seed), report)
         self.fit_report_ = report
 
     def _fit_rows(self, X: Rows, weight: Floats, problem: Problem, tasks: FitTasks) -> None:

@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hssvm.estimators.display import ShownAsText
 from hssvm.estimators.report import FitReport
+from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Rows
 
@@ -111,6 +112,7 @@ def forecast(estimator: Any, X: Rows, y: Any, refines: bool) -> Forecast:
         trial = clone(estimator).set_params(refine=refines, **trial_parameters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", DataWarning)  # the fit itself will say so
             trial.fit(X[some], *([] if y is None else [y[some]]))
         reports.append(trial.fit_report_)
         supports.append(trial.support_.size)

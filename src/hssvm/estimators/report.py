@@ -44,7 +44,7 @@ class FitReport(ShownAsText):
     status : list of str
         ``"CONVERGED"``, or why not.
     advice : list of str
-        What to do about it, without repetition.
+        What to do about it, without repetition, and about data that do not suit the parameters.
     n_iter : (k,) array
         Iterations of ADMM on K~.
     n_factors : int
@@ -134,7 +134,8 @@ class FitReport(ShownAsText):
         self.n_support = int(solution.Z.any(axis=1).sum())
         self.gap, self.objective = solution.gap, solution.primal
         self.status = [status.name for status in solution.status]
-        self.advice = list(dict.fromkeys(status.value for status in solution.status))
+        reasons = dict.fromkeys(status.value for status in solution.status)
+        self.advice = [*reasons, *self.advice]
         if refined:
             self.n_rounds, self.n_working = solution.n_iter, solution.n_working
             self.history["refine"] = solution.history

@@ -8,10 +8,19 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from hssvm.kernels.base import Rows
 
 SCALINGS = (None, "standard", "minmax")
+
+SMALLER, HIDDEN = 10.0, 0.25
+"""A feature is hidden if its standard deviation is so many times smaller than the largest one, and
+its whole range is smaller than that too; features differ if this share of them is hidden. Where
+all have the same range or variance none is, however rare a 1 among zeros may be."""
+
+UNCORRELATED = 1e-4
+"""Largest cosine of the angle between principal components, in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +45,15 @@ class Scaling:
         Parameters
         ----------
         X : (n, p) array or CSR matrix
-        kind : {None, 'standard', 'minmax'}
+        kind : {None, 'auto', 'standard', 'minmax'}
             'standard' makes the variance of a feature 1 and its mean 0, 'minmax' puts it in
             [0, 1]; sparse rows keep their zeros, and get a variance of 1, or a largest value of 1.
+            'auto' is 'standard' where `features_differ`, else None.
         """
+        if kind == "auto":
+            kind = "standard" if features_differ(X) else None
         if kind not in SCALINGS:
-            raise ValueError(f"scaling must be None, 'standard' or 'minmax', got {kind!r}")
+            raise ValueError(f"scaling must be None, 'auto', 'standard' or 'minmax', got {kind!r}")
         sparse = scipy.sparse.issparse(X)
         if kind is None:
             return cls()
@@ -75,3 +87,38 @@ def require_moderate(X: Rows) -> None:
             f"X has values of size {largest:.0e}, and their squares overflow {X.dtype}; scale the "
             "features, for instance with scaling='minmax'"
         )
+
+
+def features_differ(X: Rows) -> bool:
+    """Whether features have sizes of different orders, so that a kernel sees only the largest.
+
+    Principal components differ by design, and are left alone.
+
+    Parameters
+    ----------
+    X : (n, p) array or CSR matrix
+    """
+    sparse = scipy.sparse.issparse(X)
+    low, high = min_max_axis(X, axis=0) if sparse else (X.min(axis=0), X.max(axis=0))
+    variance = mean_variance_axis(X, axis=0)[1] if sparse else X.var(axis=0, dtype=np.float64)
+    extent, deviation = high.astype(np.float64) - low, np.sqrt(variance)
+    largest, varies = deviation.max(), extent > 0
+    if not varies.any():
+        return False
+    hidden = (SMALLER * deviation < largest) & (extent < largest)
+    return bool(hidden[varies].mean() >= HIDDEN) and not _are_components(X, deviation)
+
+
+def _are_components(X: Rows, deviation: NDArray[np.float64]) -> bool:
+    """Whether the largest features are orthogonal, with or without their means."""
+    columns = np.argsort(-deviation)[:8]
+    some = X[:, columns]
+    some = (some.toarray() if scipy.sparse.issparse(X) else some).astype(np.float64)
+    return any(_orthogonal(rows) for rows in (some, some - some.mean(axis=0)))
+
+
+def _orthogonal(columns: NDArray[np.float64]) -> bool:
+    length = np.linalg.norm(columns, axis=0)
+    columns = columns / np.where(length > 0, length, 1)
+    gram = columns.T @ columns
+    return bool(np.abs(gram[~np.eye(gram.shape[0], dtype=bool)]).max(initial=0) < UNCORRELATED)

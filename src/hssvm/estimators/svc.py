@@ -14,6 +14,7 @@ from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
+from hssvm.estimators.checks import NARROW_KERNEL, check_support, warn_about
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
 from hssvm.estimators.precision import in_precision_of_rows
@@ -80,6 +81,9 @@ class Classifier(ClassifierMixin, KernelMachine):
         """Solve for a bound (n, k), and set the fitted attributes."""
         self._fit_problem(matrix, SVCProblem(bound), report, tasks, seed, start, refine=refine)
         self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
+        if NARROW_KERNEL not in report.advice:
+            advice = check_support(self.dual_coef_.T, bound[self.support_], len(codes))
+            warn_about(advice, report)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the separating surface, in units of the margin.

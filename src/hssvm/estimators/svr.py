@@ -11,6 +11,7 @@ from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
+from hssvm.estimators.checks import at_bound, check_target, warn_about
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
 from hssvm.estimators.precision import in_precision_of_rows
@@ -217,6 +218,8 @@ class SVR(RegressorMixin, KernelMachine):
             middle = np.median(y)
             self._fit_rows(X, weight, self._problem(y - middle, weight, X.dtype), tasks)
             self.intercept_ = self.intercept_ + middle
+            bounded = at_bound(self.dual_coef_.T, self.C * weight[self.support_, None])
+            warn_about(check_target(y, self.C, self.epsilon, bounded), self.fit_report_)
         tasks.end()
         return self
 

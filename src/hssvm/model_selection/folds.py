@@ -34,6 +34,16 @@ class Folds:
     scoring: Any
     sample_weight: Floats | None
 
+    def among(self, rows: NDArray[np.int64]) -> Folds:
+        """The same folds of some rows, which are numbered anew; ascending."""
+        new = np.full(self.y.size, -1)
+        new[rows] = np.arange(rows.size)
+        splits = [
+            (new[train][new[train] >= 0], new[test][new[test] >= 0]) for train, test in self.splits
+        ]
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        return Folds(splits, self.y[rows], self.classes, self.scoring, weight)
+
     def bounds(self, unit_bound: Floats) -> Floats:
         """Columns (n, folds * classes) with 0 where a fold does not train on a row."""
         n, n_classes = unit_bound.shape
@@ -74,3 +84,10 @@ class KnownValues(ClassifierMixin, BaseEstimator):
     def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Classes of some rows."""
         return classify(self.decision_function(rows), self.classes_)
+
+
+def sample_rows(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
+    """So many random rows, ascending, in which every class has its share."""
+    order = np.random.default_rng(seed).permutation(codes.size)
+    order = order[np.argsort(codes[order], kind="stable")]
+    return np.sort(order[np.linspace(0, codes.size - 1, count).astype(np.int64)])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import logging
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import gamma_of_rows
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
+from hssvm.estimators.checks import check_edge, warn_about
 from hssvm.estimators.parameters import (
     GAMMA,
+    NONE,
     POSITIVE,
     POSITIVES,
     RULES,
@@ -23,50 +27,65 @@ from hssvm.estimators.parameters import (
     integer,
     sequence,
     without,
+    word,
 )
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
 from hssvm.estimators.svc import Classifier
-from hssvm.hss import HSSMatrix, Strategy
+from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats, Rows
-from hssvm.model_selection.folds import Folds
+from hssvm.model_selection.fold_solver import FoldSolver
+from hssvm.model_selection.folds import Folds, sample_rows
+from hssvm.model_selection.search import Axis, Free, Given, Search, mean_scores
 from hssvm.persistence.archive import require
-from hssvm.problems import SVCProblem
-from hssvm.solvers import ADMM
-
-logger = logging.getLogger(__name__)
 
 FOLD_TOL = 1e-2
 """Gap at which the columns of the folds stop, if `tol` is smaller: scores do not need more. On
 20,000 rows of ijcnn1 they are as far from those of separate fits with 1e-3, in half the time."""
 
-ARRAYS = 12
-"""Arrays of (n, columns) numbers that a block of columns takes while it is solved."""
+SEARCH_ROWS, SEARCH_ITER = 5_000, 100
+"""Rows, and iterations of the folds, at most, where C or gamma is 'auto': the final fit is on all
+rows, and to `tol`."""
+
+FIRST_C = 2
+"""The walk begins at C = 10."""
 
 
 class SVCCV(Classifier):
     """`SVC` with C and gamma chosen by cross-validation.
 
-    The kernel matrix of all rows is compressed once per gamma. A row that a fold holds out is one
-    whose coefficient must be 0, so folds, values of C and classes are all columns on one factor,
-    and nothing is refitted; the decision values of held-out rows come with the solution. Labels of
+    The kernel matrix is compressed once per gamma. A row that a fold holds out is one whose
+    coefficient must be 0, so folds, values of C and classes are all columns on one factor, and
+    nothing is refitted; the decision values of held-out rows come with the solution. Labels of
     held-out rows are not used (but for the counts of ``class_weight="balanced"``), their features
-    only for the width 'scale' and to choose the skeletons of the compression.
+    only for scaling, the width 'scale' and to choose the skeletons of the compression.
+
+    Without values to choose from, C and gamma are searched from coarse to fine, a factor of 10 and
+    then of 3.2 apart, beginning at ``C=10, gamma="scale"`` and going wherever the score rises. The
+    search uses at most 5,000 random rows, and the final model is trained on all of them.
 
     Parameters
     ----------
-    Cs : int or sequence of float, default=10
-        A number stands for so many values between 0.01 and 100, evenly spaced on a log scale.
-    gammas : sequence, default=('scale',)
-        Of values as `SVC` takes them. One, which is not used, for kernels without a gamma.
+    Cs : 'auto', int or sequence of float, default='auto'
+        'auto' searches. A number stands for so many values between 0.01 and 100, evenly spaced on a
+        log scale.
+    gammas : 'auto' or sequence, default='auto'
+        'auto' searches. A sequence is of values as `SVC` takes them. One, which is not used, for
+        kernels without a gamma.
     cv : int or splitter, default=5
     scoring : str or callable, default=None
         A scikit-learn scorer of classes or decision values; None is the accuracy.
     column_memory : float, default=2e9
         Bytes for the columns that are solved at once; more columns are solved in blocks, of at
         least the folds and classes of one C.
-    kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, max_time, cache_size, \
-prediction, scaling, leaf_size, max_rank, rtol, surplus, compression, random_state, verbose
+    max_time : float, default=None
+        Seconds. Part of them, measured while the folds are solved, is reserved for the final model:
+        the search ends when no more than that is left, with the best that has been scored.
+    scaling : {'auto', 'standard', 'minmax'} or None, default='auto'
+        Of the features, learned in `fit`: to variance 1, or to [0, 1]. 'auto' is 'standard' if
+        some of the features are too small beside the others to matter, else None.
+    kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, cache_size, prediction, \
+leaf_size, max_rank, rtol, surplus, compression, random_state, verbose
         As in `SVC`. The folds use the compressed kernel; refined is the model for the best
         parameters.
 
@@ -75,7 +94,9 @@ prediction, scaling, leaf_size, max_rank, rtol, surplus, compression, random_sta
     C_, gamma_ : float
         The best, as the mean score over the folds has it; of equals the smoothest.
     Cs_, gammas_ : arrays
+        Values that were tried, ascending.
     scores_ : (n_gammas, n_Cs, n_folds) array
+        NaN for pairs that were not tried.
     best_score_ : float
     best_params_ : dict
     best_index_ : int
@@ -93,17 +114,22 @@ fit_report_, n_features_in_
     >>> from hssvm import SVCCV
     >>> X = np.random.default_rng(0).standard_normal((3000, 2))
     >>> y = np.hypot(*X.T) < 1
-    >>> model = SVCCV(Cs=[0.1, 1, 10], gammas=[0.1, 1], random_state=0).fit(X, y)
-    >>> model.scores_.shape
-    (2, 3, 5)
+    >>> model = SVCCV(random_state=0).fit(X, y)
     >>> bool(model.best_score_ > 0.97)
     True
+    >>> model = SVCCV(Cs=[1, 10], gammas=[0.1, 1], random_state=0).fit(X, y)
+    >>> model.scores_.shape
+    (2, 2, 5)
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         **RULES,
-        "Cs": [integer(1), POSITIVES],
-        "gammas": [sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA)],
+        "Cs": [word("auto"), integer(1), POSITIVES],
+        "gammas": [
+            word("auto"),
+            sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA),
+        ],
+        "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
         "column_memory": [POSITIVE],
         "tol": [POSITIVE],
     }
@@ -111,9 +137,9 @@ fit_report_, n_features_in_
     @without("probability", "shrinking", "decision_function_shape", "break_ties")
     def __init__(
         self,
-        Cs: int | Sequence[float] = 10,
+        Cs: int | Sequence[float] | Literal["auto"] = "auto",
         *,
-        gammas: Sequence[float | Literal["scale", "auto"]] = ("scale",),
+        gammas: Sequence[float | Literal["scale", "auto"]] | Literal["auto"] = "auto",
         cv: Any = 5,
         scoring: Any = None,
         column_memory: float = 2e9,
@@ -128,7 +154,7 @@ fit_report_, n_features_in_
         max_time: float | None = None,
         cache_size: float = 2000,
         prediction: Literal["auto", "leafwise", "exact"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["auto", "standard", "minmax"] | None = "auto",
         leaf_size: int = 256,
         max_rank: int | None = None,
         rtol: float = 1e-3,
@@ -187,86 +213,114 @@ fit_report_, n_features_in_
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
-            self._check_grid(X, weight)
-            y = self.classes_[codes]
-            splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
-            self.n_splits_ = len(splits)
-            report, seed = self._report(), self._seed()
-            refine = self._refines(X, self._make_kernel(X, weight, self.gammas_[0]))
-            tree = self._build_tree(X, report, seed)
+            gammas, Cs = self._axes(X, weight)
+            refine = self._refines(X, self._kernel_with(lambda: gammas.value(gammas.start)))
+            folds = self._folds(X, codes, None if sample_weight is None else weight)
             unit_bound = self._signs(codes, X.dtype) * cost.astype(X.dtype)[:, None]
-            score_weight = None if sample_weight is None else weight
-            folds = Folds(splits, y, self.classes_, self.scoring, score_weight)
-            self.scores_ = np.empty((self.gammas_.size, self.Cs_.size, len(splits)))
-            best, winner = -np.inf, None
-            for g, gamma in enumerate(self.gammas_):
-                kernel = self._make_kernel(X, weight, gamma)
-                matrix = self._compress(X, kernel, tree, report, seed)
-                tasks.done("compress")
-                start = self._solve_folds(matrix, unit_bound, folds, self.scores_[g], report, tasks)
-                means = mean_scores(self.scores_[g])
-                logger.info("gamma %g: best mean score %.4f", gamma, means.max())
-                if np.max(means, where=~np.isnan(means), initial=-np.inf) > best:
-                    best, winner = np.nanmax(means), (matrix, start[int(np.nanargmax(means))])
-                del matrix, start
-            if winner is None:
-                raise ValueError(
-                    "no parameters have a score in every fold; if a fold has rows of one class "
-                    "only, take fewer folds or another scoring"
-                )
+            report, seed = self._report(), self._seed()
+            solver = self._fold_solver(X, unit_bound, codes, folds, report, tasks, seed)
+            search = Search(gammas, Cs, solver.score, solver.stopped)
+            search.run()
+            gamma, C = search.best()
+            self.gammas_, self.Cs_, self.scores_ = search.grid()
             self._set_results()
-            matrix, start_best = winner
-            bound = unit_bound * X.dtype.type(self.C_)
-            self._train(matrix, bound, codes, report, tasks, seed, start_best, refine=refine)
+            self._warn_about_search(gammas, Cs, len(codes), solver.cut_short, report)
+            matrix, start = solver.matrices[gamma], solver.starts.get((gamma, C))
+            if solver.X.shape[0] < X.shape[0]:
+                start, kernel = None, matrix.kernel
+                tree = self._build_tree(X, report, seed)
+                matrix = self._compress(X, kernel, tree, report, seed, as_start=refine)
+                tasks.done("compress")
+            bound = unit_bound * X.dtype.type(C)
+            self._train(matrix, bound, codes, report, tasks, seed, start, refine=refine)
         tasks.end()
         return self
 
-    def _check_grid(self, X: Rows, weight: Floats) -> None:
-        """Set `Cs_` and `gammas_`."""
-        count = as_scalar(self.Cs)
-        if isinstance(count, int):
-            self.Cs_ = np.logspace(-2, 2, count)
-        else:
-            self.Cs_ = np.sort(np.ravel(self.Cs))
-        if isinstance(self.kernel, str) and self.kernel in self._kernels:
-            self.gammas_ = np.sort([gamma_of_rows(gamma, X, weight) for gamma in self.gammas])
-        elif len(self.gammas) == 1:
-            self.gammas_ = np.array([np.nan])
-        else:
-            raise ValueError(f"kernel {self.kernel!r} has no gamma to choose; give one in gammas")
+    @property
+    def _searches(self) -> bool:
+        """Whether there are values to find; if not, all are given."""
+        return isinstance(self.Cs, str) or (isinstance(self.gammas, str) and self._has_gamma)
 
-    def _solve_folds(
+    @property
+    def _has_gamma(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel in self._kernels
+
+    def _axes(self, X: Rows, weight: Floats) -> tuple[Axis, Axis]:
+        """Return the values of gamma and of C to score, or to start from."""
+        Cs: Axis
+        count = as_scalar(self.Cs)
+        if isinstance(self.Cs, str):
+            Cs = Free(1.0, start=FIRST_C)
+        elif isinstance(count, int):
+            Cs = Given(np.logspace(-2, 2, count).tolist())
+        else:
+            Cs = Given(np.sort(np.ravel(self.Cs)).tolist())
+        if not self._has_gamma:
+            if not isinstance(self.gammas, str) and len(self.gammas) > 1:
+                raise ValueError(
+                    f"kernel {self.kernel!r} has no gamma to choose; give one in gammas"
+                )
+            return Given([math.nan]), Cs
+        if isinstance(self.gammas, str):
+            return Free(gamma_of_rows("scale", X, weight)), Cs
+        return Given(sorted(gamma_of_rows(gamma, X, weight) for gamma in self.gammas)), Cs
+
+    def _folds(self, X: Rows, codes: NDArray[np.int64], score_weight: Floats | None) -> Folds:
+        y = self.classes_[codes]
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        self.n_splits_ = len(splits)
+        return Folds(splits, y, self.classes_, self.scoring, score_weight)
+
+    def _fold_solver(
         self,
-        matrix: HSSMatrix,
+        X: Rows,
         unit_bound: Floats,
+        codes: NDArray[np.int64],
         folds: Folds,
-        scores: NDArray[np.float64],
         report: FitReport,
         tasks: FitTasks,
-    ) -> list[Floats]:
-        """Write the scores (n_Cs, n_folds); return the mean coefficients of the folds by C."""
-        n, n_classes = unit_bound.shape
-        one_C = folds.bounds(unit_bound)
-        columns = self.column_memory / (ARRAYS * n * unit_bound.dtype.itemsize)
-        per_block = max(1, int(columns / one_C.shape[1]))
-        solver = ADMM(
-            tol=self.tol if matrix.tree.depth == 0 else max(self.tol, FOLD_TOL),
-            max_iter=self.max_iter,
-            callback=tasks.after_look,
+        seed: int,
+    ) -> FoldSolver:
+        """Return a solver of the folds: of all rows, or of a sample where values are searched."""
+        n_final, max_iter = X.shape[0], self.max_iter
+        if self._searches:
+            max_iter = min(max_iter, SEARCH_ITER)
+            if n_final > SEARCH_ROWS:
+                rows = sample_rows(codes, SEARCH_ROWS, seed)
+                X, unit_bound, folds = X[rows], unit_bound[rows], folds.among(rows)
+        tree = self._build_tree(X, report, seed)
+        return FoldSolver(
+            model=self,
+            X=X,
+            tree=tree,
+            unit_bound=unit_bound,
+            folds=folds,
+            tol=self.tol if tree.depth == 0 else max(self.tol, FOLD_TOL),
+            max_iter=max_iter,
+            tasks=tasks,
+            report=report,
+            seed=seed,
+            n_final=n_final,
+            keep_all=self._searches,
         )
-        means: list[Floats] = []
-        for begin in range(0, self.Cs_.size, per_block):
-            Cs = self.Cs_[begin : begin + per_block].astype(unit_bound.dtype)
-            problem = SVCProblem((one_C[:, None, :] * Cs[:, None]).reshape(n, -1))
-            system = self._factor(matrix, problem, report)
-            with report.stage("folds", goal=solver.tol):
-                solution = solver.solve(problem, system)
-            shape = (n, Cs.size, self.n_splits_, n_classes)
-            values = (solution.F + solution.intercept.astype(unit_bound.dtype)).reshape(shape)
-            for c in range(Cs.size):
-                scores[begin + c] = folds.scores(values[:, c])
-            means += list(np.moveaxis(solution.Z.reshape(shape).mean(axis=2), 1, 0))
-        return means
+
+    def _warn_about_search(
+        self, gammas: Axis, Cs: Axis, n_rows: int, cut_short: bool, report: FitReport
+    ) -> None:
+        """Warn if the search ended early, or at the end of the values."""
+        if cut_short:
+            n_scored = np.count_nonzero(~np.isnan(mean_scores(self.scores_)))
+            of = "" if self._searches else f" of {self.gammas_.size * self.Cs_.size}"
+            remedy = "" if self.max_time is None else "; raise max_time, or give fewer values"
+            advice = f"The search was cut short: {n_scored}{of} candidates were scored{remedy}."
+            report.advice.append(advice)
+            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+            return
+        g, c = map(int, np.unravel_index(self.best_index_, self.scores_.shape[:2]))
+        if isinstance(gammas, Given):
+            warn_about(check_edge("gamma", self.scores_[:, c], g, n_rows), report)
+        if isinstance(Cs, Given):
+            warn_about(check_edge("C", self.scores_[g], c, n_rows), report)
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
@@ -295,8 +349,3 @@ fit_report_, n_features_in_
             "rank_test_score": (mean[:, None] < mean).sum(axis=1)
             + np.where(np.isnan(mean), mean.size, 1),
         }
-
-
-def mean_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over the folds, without the last digits: rounding must not decide between equals."""
-    return scores.mean(axis=-1).round(12)

@@ -1,0 +1,92 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import rendering
+from benchmarks.paper.results import Results
+from benchmarks.peers import defaults
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def results(tmp_path):
+    results = Results(tmp_path / "results.json")
+    runs = {
+        ("cod-rna", "SVC()", "before"): {"score": 89.0, "warnings": [], "fit": 1.0},
+        ("cod-rna", "SVC()", "after"): {
+            "score": 89.0,
+            "warnings": ["DataWarning: scale", "UserWarning: other"],
+            "fit": 1.0,
+        },
+        ("cod-rna", "SVCCV()", "after"): {
+            "score": 95.5, "warnings": [], "fit": 9.0, "C": 10.0, "gamma": 0.1, "cv": 95.0
+        },
+        ("cod-rna", "10 x 10 grid", None): {
+            "score": 96.0, "warnings": [], "fit": 90.0, "C": 1.0, "gamma": 0.3, "cv": 95.0
+        },
+        ("cod-rna", "sklearn.svm.SVC()", None): {"stopped": 300},
+    }  # fmt: skip
+    for key, found in runs.items():
+        results.add(defaults.key_of(*key), {**found, "commit": "abc", "wall": 1})
+    return results
+
+
+@pytest.mark.parametrize("name", ["classification", "regression"])
+def test_a_run_of_every_method(name, rng, monkeypatch):
+    X = rng.standard_normal((700, 3)) * [1, 1, 1e3]
+    y = X[:, 0] * 1e3 if name == "regression" else np.hypot(X[:, 0], X[:, 1]) < 1
+    monkeypatch.setattr(defaults, "load", lambda name, max_train: (X, y, X, y))
+    monkeypatch.setattr(defaults, "REGRESSION", ["regression"])
+    for method in defaults.METHODS[name]:
+        if method == "10 x 10 grid":
+            continue
+        run = defaults.run(name, method)
+        assert run["rows"] == 700
+        assert run["score"] <= 100
+        warned = any(text.startswith("DataWarning") for text in run["warnings"])
+        assert warned == (method in ("SVC()", "SVR()"))
+
+
+def test_before_is_hssvm_alone_and_known_runs_stay(results, monkeypatch):
+    made = []
+    monkeypatch.setattr(defaults, "commit", lambda: "def")
+    monkeypatch.setattr(
+        defaults, "limited", lambda limit, run, *what: made.append((*what, limit)) or {"score": 1.0}
+    )
+    defaults.run_all(results, ["cod-rna", "cadata"], None, "before", 300)
+    assert made == [("cod-rna", "SVCCV()", 300), ("cadata", "SVR()", 300)]
+    made.clear()
+    defaults.run_all(results, ["cod-rna"], None, "after", 300)
+    assert [method for _, method, _ in made] == [
+        'SVC(scaling="standard")',
+        "HistGradientBoosting()",
+    ]
+
+
+def test_tables(results):
+    line = defaults.TABLES["classification"](results).splitlines()[2]
+    assert line == "| cod-rna | 89.00 | 89.00* | - | 95.50 | - | over 300 s | - | 96.00 |"
+    assert "| cod-rna | 10 | 0.1 | 1 | 0.3 | -0.50 | 9 | 90 |" in defaults.choices(results)
+    assert defaults.advice(results).splitlines()[2:] == ["| cod-rna | SVC() | scale |"]
+    assert defaults.versions(results) == "before: commit abc; after: commit abc"
+
+
+def test_the_page_has_every_table(tmp_path, results):
+    page = tmp_path / "page.md"
+    page.write_text((DOCS / "defaults.md").read_text())
+    rendering.fill(page, defaults.TABLES, results)
+    text = page.read_text()
+    assert all(f"<!-- begin {name} -->\n" in text for name in defaults.TABLES)
+    assert "over 300 s" in text
+
+
+def test_the_page_is_what_the_results_give(tmp_path):
+    file = DOCS / "defaults" / "results.json"
+    if not file.exists():
+        pytest.skip("python -m benchmarks.peers.defaults has not been run")
+    page, copy = DOCS / "defaults.md", tmp_path / "page.md"
+    copy.write_text(page.read_text().replace("| cod-rna |", "| other |"))
+    rendering.fill(copy, defaults.TABLES, Results.read(file))
+    assert copy.read_text() == page.read_text()
