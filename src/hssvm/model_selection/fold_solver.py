@@ -137,7 +137,7 @@ class FoldSolver:
             self.cut_short = answer is not None
             return answer
 
-        with self.report.stage("folds", goal=solver.tol):
+        with self.report.stage("folds", goal=self.tol):
             solution = ADMM(self.tol, self.max_iter, after_look).solve(problem, system)
         self._seconds += before - self.tasks.seconds_left
         self.n_column_iterations += int(solution.n_iter.sum())
