@@ -109,7 +109,7 @@ def test_kernels_are_named_or_given(rows):
 def test_values_of_C_and_gamma(rows):
     for Cs in ([1.0, -1.0], ["1", "x"], "1,2", [], 0, 2.5, [[1.0]], [np.nan]):
         with pytest.raises(
-            ValueError, match=r"^Cs must be an integer of at least 1 or a non-empty seq"
+            ValueError, match=r"^Cs must be 'auto', an integer of at least 1 or a non-empty seq"
         ):
             SVCCV(Cs=Cs).fit(*rows)
         with pytest.raises(
@@ -117,7 +117,7 @@ def test_values_of_C_and_gamma(rows):
         ):
             svc_path(*rows, Cs)
     for gammas in ([], "scale", ["wide"], [0.0], 1.0, None):
-        with pytest.raises(ValueError, match=r"^gammas must be a non-empty sequence of 'scale'"):
+        with pytest.raises(ValueError, match=r"^gammas must be 'auto' or a non-empty sequence"):
             SVCCV(gammas=gammas).fit(*rows)
     assert SVCCV(Cs=(1, 2), gammas=["scale", np.float32(1)]).fit(*rows).scores_.shape[:2] == (2, 2)
     assert svc_path(*rows, range(1, 4)).Cs.tolist() == [1, 2, 3]

@@ -127,9 +127,9 @@ def test_errors_say_what_to_do(rng):
         SVCCV(tol=None).fit(X, y)
     with pytest.raises(ValueError, match="non-empty sequence"):
         SVCCV(Cs=[]).fit(X, y)
-    with pytest.raises(ValueError, match="at least one value"):
+    with pytest.raises(ValueError, match="gammas must be 'auto' or a non-empty sequence"):
         SVCCV(gammas=[]).fit(X, y)
-    with pytest.raises(ValueError, match="Cs must be 'auto' or"):
+    with pytest.raises(ValueError, match="Cs must be 'auto', an integer"):
         SVCCV(Cs="scale").fit(X, y)
     with pytest.raises(ValueError, match="gammas must be 'auto' or"):
         SVCCV(gammas="scale").fit(X, y)

@@ -81,7 +81,8 @@ class Classifier(ClassifierMixin, KernelMachine):
         """Solve for a bound (n, k), and set the fitted attributes."""
         self._fit_problem(matrix, SVCProblem(bound), report, tasks, seed, start, refine=refine)
         self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
-        if NARROW_KERNEL not in report.advice:
+        converged = set(report.status) == {"CONVERGED"}  # before that, most rows have coefficients
+        if converged and NARROW_KERNEL not in report.advice:
             advice = check_support(self.dual_coef_.T, bound[self.support_], len(codes))
             warn_about(advice, report)
 
