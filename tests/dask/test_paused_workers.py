@@ -106,15 +106,18 @@ def nap(seconds):
     return seconds
 
 
-def until_begun(client, n_tasks):
-    while sum(i["metrics"]["task_counts"].get("executing", 0)
-              for i in Workers.of(client).infos.values()) < n_tasks:  # fmt: skip
+def runs(key, dask_worker):
+    return any(task.key == key for task in dask_worker.state.executing)
+
+
+def until_begun(client, future):
+    while not any(client.run(runs, future.key).values()):
         time.sleep(0.02)
 
 
 def test_a_paused_worker_finishes_what_it_has_begun(client, impatient):
-    future = client.submit(nap, 4.0)
-    until_begun(client, 1)
+    future = client.submit(nap, 4.0, pure=False)
+    until_begun(client, future)
     pause(client)
     wait_for(client, [future])
     assert future.result() == 4.0
@@ -122,8 +125,8 @@ def test_a_paused_worker_finishes_what_it_has_begun(client, impatient):
 
 def test_one_paused_worker_holds_up_tasks_that_wait_for_each_other(client, impatient):
     first, second = sorted(client.nthreads())
-    slow = client.submit(nap, 10.0, workers=[first])
-    until_begun(client, 1)
+    slow = client.submit(nap, 10.0, workers=[first], pure=False)
+    until_begun(client, slow)
     pause(client, [second])
     held = client.submit(nap, 0.0, workers=[second], pure=False)
     with pytest.raises(ClusterLost, match=r"1 of 2 workers are paused.*more memory"):

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from hssvm import SVC, SVCCV
-from hssvm.estimators import callbacks
 from hssvm.estimators.notebook import View, in_notebook
-from hssvm.estimators.progress import Progress
+from hssvm.estimators.progress import FewSteps, Progress
 
 FIT = """
 import numpy as np
@@ -129,7 +128,7 @@ def test_a_script_gets_a_line_per_stage(rng):
 def test_a_long_stage_shows_a_step_now_and_then(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    steps, passed = callbacks._FewSteps(), []
+    steps, passed = FewSteps(), []
     for now[0] in np.arange(0.0, 20.0):
         record = logging.makeLogRecord({"name": "hssvm.solvers.admm"})
         passed += [now[0]] if steps.filter(record) else []

@@ -10,6 +10,7 @@ from hssvm import SVC
 from hssvm.problems.quantile import FEW, weighted_quantiles
 
 
+@pytest.mark.filterwarnings("ignore:Nearly all rows are support vectors")
 @pytest.mark.parametrize("n", [600, 3000])
 def test_balanced_classes_with_small_C_in_float32(n, rng):
     """All rows are at their bounds: between the two classes no intercept is better than another."""

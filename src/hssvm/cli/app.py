@@ -219,8 +219,12 @@ def cv(
     task: Annotated[SearchTask, typer.Option(help="Classification or regression.")] = (
         SearchTask.svc
     ),
-    Cs: Annotated[str | None, typer.Option("--Cs", help="Values of C, with commas.")] = None,
-    gammas: Annotated[str | None, typer.Option(help="Values of gamma, with commas.")] = None,
+    Cs: Annotated[
+        str | None, typer.Option("--Cs", help="Values of C, with commas, or auto.")
+    ] = None,
+    gammas: Annotated[
+        str | None, typer.Option(help="Values of gamma, with commas, or auto.")
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     scoring: Annotated[
         str | None,

@@ -138,14 +138,18 @@ def parse_gamma(text: str, option: str = "--gamma") -> float | str:
     return _positive(text, option, "scale, auto or a positive number")
 
 
-def parse_numbers(text: str, option: str) -> list[float]:
-    """Positive numbers between commas."""
-    return [_positive(part, option, "a positive number") for part in text.split(",")]
+def parse_numbers(text: str, option: str) -> list[float] | None:
+    """Positive numbers between commas; None for auto."""
+    return (
+        None
+        if text == "auto"
+        else [_positive(part, option, "a positive number") for part in text.split(",")]
+    )
 
 
-def parse_gammas(text: str) -> list[float | str]:
-    """Widths between commas."""
-    return [parse_gamma(part, "--gammas") for part in text.split(",")]
+def parse_gammas(text: str) -> list[float | str] | None:
+    """Widths between commas; None for auto."""
+    return None if text == "auto" else [parse_gamma(part, "--gammas") for part in text.split(",")]
 
 
 def _positive(text: str, option: str, expected: str) -> float:

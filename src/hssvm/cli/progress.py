@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from hssvm.estimators.progress import Progress
+from hssvm.estimators.progress import FewSteps, Progress
 
 logger = logging.getLogger(__name__)
 
@@ -110,6 +110,7 @@ def showing(console: Console, quiet: bool) -> Iterator[ProgressLine]:
     if not quiet and not console.is_terminal:
         handlers.append(logging.StreamHandler(console.file))
         handlers[-1].setLevel(logging.INFO)
+        handlers[-1].addFilter(FewSteps())
     for handler in handlers:
         log.addHandler(handler)
     log.setLevel(logging.DEBUG)

@@ -12,6 +12,7 @@ from typing import Any
 
 from hssvm._threads import SharedSetting
 from hssvm.estimators.notebook import NotebookBar, in_notebook
+from hssvm.estimators.progress import FewSteps
 from hssvm.solvers import Status
 
 try:
@@ -121,9 +122,6 @@ def ending_on_interrupt(acknowledge: Callable[[], None] | None = None) -> Iterat
         _interrupt.came = False
 
 
-STEPS, INTERVAL = "hssvm.solvers", 5.0
-"""Loggers of steps within a stage, and seconds between two of their lines on stderr, at least."""
-
 _shown = SharedSetting()
 
 
@@ -148,7 +146,7 @@ def _show_log(level: int) -> Callable[[], None]:
     before, handler = logger.level, logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[hssvm] %(message)s"))
     if level > logging.DEBUG:
-        handler.addFilter(_FewSteps())
+        handler.addFilter(FewSteps())
     if not logger.hasHandlers():
         logger.addHandler(handler)
     logger.setLevel(level)
@@ -175,18 +173,3 @@ def _show_bar() -> Callable[[], None]:
         bar.close()
 
     return restore
-
-
-class _FewSteps(logging.Filter):
-    """Passes a step within a stage only if nothing has been shown for a while."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.last = time.perf_counter()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        now = time.perf_counter()
-        if record.name.startswith(STEPS) and now - self.last < INTERVAL:
-            return False
-        self.last = now
-        return True

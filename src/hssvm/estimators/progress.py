@@ -15,6 +15,26 @@ EARLY = 0.1
 """Share of a stage before which nothing is said about the time left."""
 
 
+STEPS, INTERVAL = "hssvm.solvers", 5.0
+"""Loggers of steps within a stage, and the least number of seconds between two of their lines."""
+
+
+class FewSteps(logging.Filter):
+    """Passes a step within a stage only if nothing has been shown for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = time.perf_counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to show a record."""
+        now = time.perf_counter()
+        if record.name.startswith(STEPS) and now - self.last < INTERVAL:
+            return False
+        self.last = now
+        return True
+
+
 class Progress:
     """Stage of a fit, the share of it that is done, and the time left.
 

@@ -167,7 +167,7 @@ class _Run:
         gap = self.solution.gap
         self.solution.remember(iteration)
         logger.info(
-            "iteration %d: largest gap %.1e, %d of %d columns go on",
+            "iteration %d: largest gap %.1e, %d of %d columns active",
             iteration, gap[iterate.index].max(), going.sum(), iterate.index.size,
             extra={"gap": float(gap[iterate.index].max())},
         )  # fmt: skip
