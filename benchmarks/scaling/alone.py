@@ -24,13 +24,13 @@ NEVER = 1e-12
 def solve_alone(rows, number):
     """Seconds of the stages, and of one iteration, in a task on one worker."""
     X, y = make_piece(rows, number)
-    problem = ClassColumns(np.ones(2), np.ones(1)).problem(
-        y.astype(np.int64), np.ones(rows), X.dtype, ALONE
-    )
     with openmp_threads(get_worker().state.nthreads):
         tree, tree_seconds = timed(lambda: ClusterTree.build(X))
         kernel = Gaussian(gamma_of(X.shape[1]))
         matrix, compress_seconds = timed(lambda: compress(kernel, X, tree, max_rank=RANK))
+        problem = ClassColumns(np.ones(2), np.ones(1)).problem(
+            y.astype(np.int64), np.ones(rows), matrix, ALONE
+        )
         beta = initial_beta(problem, 1.0)
         system, factor_seconds = timed(lambda: HSSSystem(matrix, beta))
         solution, seconds = timed(lambda: ADMM(NEVER, N_ITER).solve(problem, system))

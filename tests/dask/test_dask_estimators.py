@@ -77,7 +77,7 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size=256, max_rank=72)
     ]
     matrix = HSSMatrix(kernel, X, whole, [*top.levels, *levels])
     problem = ClassColumns(np.ones(labels.size), np.array([C])).problem(
-        codes, np.ones(X.shape[0]), X.dtype, ALONE
+        codes, np.ones(X.shape[0]), matrix, ALONE
     )
     system = HSSSystem(matrix, initial_beta(problem, 1.0))
     solution = ADMM(tol).solve(problem, system)
@@ -222,6 +222,20 @@ def test_novelty(client, rng):
     local = model.to_local()
     assert_array_equal(local.predict(X), model.predict(X))
     assert_allclose(local.score_samples(X), model.score_samples(X), atol=1e-8)
+
+
+def test_novelty_with_an_optimum_near_0(client, rng):
+    """The linear kernel of centered rows; a gap relative to the objective alone never falls."""
+    X = rng.standard_normal((5000, 3))
+    X -= X.mean(axis=0)
+    model = hssvm.dask.OneClassSVM(nu=0.5, kernel="linear", random_state=0, client=client).fit(X)
+    assert model.fit_report_.status == ["CONVERGED"]
+
+
+def test_targets_beyond_the_precision_of_the_rows(client, rng):
+    X = rng.standard_normal((5000, 2)).astype(np.float32)
+    with pytest.raises(ValueError, match="y has values up to 1e\\+39, too large for float32"):
+        hssvm.dask.SVR(client=client).fit(X, np.where(X[:, 0] > 0, 1e39, 0.0))
 
 
 def test_path(client, rng):

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.estimators.precision import in_precision_of_rows
+from hssvm.hss import HSSMatrix
 from hssvm.kernels.base import Floats
 from hssvm.problems import OneClassProblem, Problem, SVCProblem, SVRProblem
 from hssvm.problems.parts import Parts
@@ -17,9 +19,9 @@ class Columns(Protocol):
     """Makes the problem of a part from its rows."""
 
     def problem(
-        self, y: NDArray[Any] | None, weight: Floats, dtype: np.dtype[Any], parts: Parts
+        self, y: NDArray[Any] | None, weight: Floats, matrix: HSSMatrix, parts: Parts
     ) -> Problem:
-        """Return the problem for targets (n,) and weights (n,) of a part."""
+        """Return the problem for targets (n,), weights (n,) and the kernel matrix of a part."""
         ...
 
 
@@ -37,14 +39,15 @@ class ClassColumns:
     Cs: NDArray[np.float64]
 
     def problem(
-        self, y: NDArray[Any] | None, weight: Floats, dtype: np.dtype[Any], parts: Parts
+        self, y: NDArray[Any] | None, weight: Floats, matrix: HSSMatrix, parts: Parts
     ) -> SVCProblem:
         """Return the problem; y are numbers of classes."""
         assert y is not None
         classes = np.arange(self.class_weight.size)
         signs = np.where(y[:, None] == (classes[1:] if classes.size == 2 else classes), 1.0, -1.0)
         cost = weight * self.class_weight[y]
-        return SVCProblem((signs * cost[:, None] * self.Cs).astype(dtype), parts)
+        bound = in_precision_of_rows(signs * cost[:, None] * self.Cs, matrix.dtype, "C")
+        return SVCProblem(bound, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +58,13 @@ class ValueColumn:
     epsilon: float
 
     def problem(
-        self, y: NDArray[Any] | None, weight: Floats, dtype: np.dtype[Any], parts: Parts
+        self, y: NDArray[Any] | None, weight: Floats, matrix: HSSMatrix, parts: Parts
     ) -> SVRProblem:
         """Return the problem; y are the values."""
         assert y is not None
-        bound = (self.C * weight).astype(dtype)[:, None]
-        return SVRProblem(y.astype(dtype)[:, None], bound, np.array([self.epsilon]), parts)
+        bound = in_precision_of_rows(self.C * weight, matrix.dtype, "C")
+        y = in_precision_of_rows(y, matrix.dtype, "y")
+        return SVRProblem(y[:, None], bound[:, None], np.array([self.epsilon]), parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,9 @@ class NoveltyColumn:
     nu: float
 
     def problem(
-        self, y: NDArray[Any] | None, weight: Floats, dtype: np.dtype[Any], parts: Parts
+        self, y: NDArray[Any] | None, weight: Floats, matrix: HSSMatrix, parts: Parts
     ) -> OneClassProblem:
         """Return the problem."""
-        return OneClassProblem(weight.astype(dtype)[:, None], np.array([self.nu]), parts)
+        diagonal = matrix.kernel.diag(matrix.X).astype(np.float64)
+        bound = weight.astype(matrix.dtype)[:, None]
+        return OneClassProblem(bound, np.array([self.nu]), parts, diagonal)

@@ -165,7 +165,7 @@ def _train(
     matrix, rows = built.matrix, built.rows
     report = FitReport()
     weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
-    problem = training.columns.problem(rows.y, weight, matrix.dtype, seat)
+    problem = training.columns.problem(rows.y, weight, matrix, seat)
     diagonal = _mean_diagonal(built, seat)
     if training.beta is None:
         beta = initial_beta(problem, diagonal)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks
+from hssvm.estimators.memory import SOLVE_ARRAYS
 from hssvm.estimators.report import FitReport
 from hssvm.hss import ClusterTree, HSSMatrix
 from hssvm.kernels.base import Floats, Rows
@@ -20,9 +21,6 @@ from hssvm.problems import SVCProblem
 from hssvm.solvers import ADMM, Status
 
 logger = logging.getLogger(__name__)
-
-ARRAYS = 12
-"""Arrays of (n, columns) numbers that a block of columns takes while it is solved."""
 
 FINAL_ITERATIONS = 400
 """Iterations per column of the final fit that time is reserved for, counted in those of the folds.
@@ -96,7 +94,7 @@ class FoldSolver:
             )
             self.n_compressions += 1
             self.tasks.done("compress")
-        per_C = self.unit_bound.nbytes * len(self.folds.splits) * ARRAYS
+        per_C = self.unit_bound.nbytes * len(self.folds.splits) * SOLVE_ARRAYS
         per_block = max(1, int(self.model.column_memory / per_C))
         blocks = [Cs[begin : begin + per_block] for begin in range(0, len(Cs), per_block)]
         scores = np.concatenate([self._score_block(gamma, block) for block in blocks])
