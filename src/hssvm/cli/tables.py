@@ -48,7 +48,7 @@ def advice_of(status: list[str]) -> list[str]:
 def where_labels_are(table: Table, asked: bool) -> str:
     """The column that was taken for the labels."""
     if table.target is None:
-        return "of the file"
+        return "as given in the file"
     column = f"column {table.target!r}"
     return column if asked else f"{column}, the first; --target names another"
 
