@@ -21,8 +21,9 @@ def pytest_configure(config):
         config.option.seed = int(np.random.SeedSequence().entropy % 2**31)
 
 
-def pytest_report_header(config):
-    return f"rng seed: {config.getoption('--seed')} (repeat with --seed)"
+def pytest_terminal_summary(terminalreporter, config):
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"repeat with --seed {config.getoption('--seed')}")
 
 
 @pytest.fixture
