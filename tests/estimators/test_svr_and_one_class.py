@@ -96,8 +96,9 @@ def test_novelty_of_many_rows(refine, rng):
     model = OneClassSVM(nu=0.1, gamma=0.5, refine=refine, random_state=0).fit(X)
     exact = ExactOneClassSVM(nu=0.1, gamma=0.5, tol=1e-6).fit(X)
     assert model.fit_report_.gap[0] < 1e-3
-    size = exact.offset_[0]
-    assert_allclose(model.decision_function(X), exact.decision_function(X), atol=0.02 * size)
+    error = np.abs(model.decision_function(X) - exact.decision_function(X)) / exact.offset_[0]
+    assert np.sqrt(np.mean(error**2)) < 0.01
+    assert error.max() < (0.02 if refine else 0.05)  # at single rows K~ is less accurate
     assert abs(np.mean(model.predict(X) == -1) - 0.1) < 0.02
     assert model.predict([[9.0, 9.0]]) == -1
 
