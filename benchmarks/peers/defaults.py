@@ -7,9 +7,9 @@ Fits 10,000 training rows of each data set as they are stored, scaled or not, an
 ten times as long. The runs of hssvm are recorded under --label: "before" runs `SVC`, `SVCCV` and
 `SVR` only, so that another version of the package can be put on PYTHONPATH; "after" also runs the
 remedies that the warnings name, scikit-learn, and the reference: the best of 10 values of C and 10
-of gamma on a fifth of the standardized rows, held out, then trained on all. The results go to results.json in the output
-folder and the tables into the page docs/defaults.md; --resume keeps the runs that are there,
---render only fills in the tables again. Threads: set OMP_NUM_THREADS.
+of gamma on a fifth of the standardized rows, held out, then trained on all. The results go to
+results.json in the output folder and the tables into the page docs/defaults.md; --resume keeps the
+runs that are there, --render only fills in the tables again. Threads: set OMP_NUM_THREADS.
 """
 
 import argparse
