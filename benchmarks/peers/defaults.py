@@ -53,6 +53,7 @@ def grid(X):
         gammas=scale * np.logspace(-2.25, 2.25, 10),
         cv=ShuffleSplit(1, test_size=0.2, random_state=SEED),
         scaling="standard",
+        max_iter=200,
         random_state=SEED,
     )
 
