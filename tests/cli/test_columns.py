@@ -164,3 +164,12 @@ def test_stdin_and_stdout(trained, rows):
     info = hssvm_run("info", "-", cwd=trained, input=model.stdout)
     assert "label column     kind" in info.stdout.decode()
     assert not (trained / "-").exists()
+
+
+def test_files_that_are_read_are_not_replaced(trained, rows):
+    data, model = next(trained.glob("*.csv")), next(trained.glob("*.hssvm"))
+    before = data.read_bytes(), model.read_bytes()
+    run = hssvm_run("train", data.name, "-o", data.name, cwd=trained, code=2)
+    assert "would be overwritten" in " ".join(run.stderr.split())
+    hssvm_run("predict", model.name, data.name, "-o", model.name, cwd=trained, code=2)
+    assert (data.read_bytes(), model.read_bytes()) == before

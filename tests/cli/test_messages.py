@@ -13,7 +13,7 @@ from hssvm.cli.tables import scores
     [
         ("C must be positive, got 0.0", "--C must be positive, got 0.0"),
         ("the memory_limit of 2 GB; lower max_rank or leaf_size",
-         "the --memory-limit of 2 GB; lower --max-rank or leaf_size"),
+         "the --memory-limit of 2 GB; lower --max-rank"),
         ("rows.csv has one column; did you mean separator=';'?",
          "rows.csv has one column; did you mean --separator ';'?"),
         ("scale the features: scaling='standard'", "scale the features: --scale standard"),
@@ -22,6 +22,7 @@ from hssvm.cli.tables import scores
         ("too large; read with dtype=np.float64", "too large; use --double"),
         ("pass format='csv' or 'numpy'", "pass --format csv or 'numpy'"),
         ("name the column of labels by target", "name the column of labels by --target"),
+        ("it has data, target", "it has data, target"),
         ("the exact kernel and C:/data/target.csv", "the exact kernel and C:/data/target.csv"),
         ("/data/gamma/tol.csv has no column 'nu'", "/data/gamma/tol.csv has no column 'nu'"),
         ("kernel must be one of 'rbf'", "--kernel must be one of 'rbf'"),

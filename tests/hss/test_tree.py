@@ -178,3 +178,11 @@ def test_samples_lie_outside_and_in_equal_shares(seed, n, p, leaf_size, kind, n_
         for row in ancestor:
             counts = np.bincount(row, minlength=level + 1)[1:]
             assert counts.max(initial=0) - counts.min(initial=n_samples) <= 1
+
+
+def test_wide_rows_with_spare_room(rng):
+    X, *_ = wide_rows(rng, 300, 20_000, np.float64)
+    spare = X.copy()
+    spare.data, spare.indices = (np.append(a, a[:7]) for a in (X.data, X.indices))
+    width = cut_width(X)
+    assert_array_equal(cut_rows(spare, width).toarray(), cut_rows(X, width).toarray())

@@ -4,7 +4,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVCCV
@@ -198,8 +203,9 @@ def test_rows_of_a_sample_keep_their_folds(rng):
     weight = rng.random(90)
     splits = [(np.arange(60), np.arange(60, 90)), (np.arange(30, 90), np.arange(30))]
     rows = sample_rows(y, 31, seed=int(rng.integers(1000)))
-    assert rows.size == np.unique(rows).size == 31
-    assert np.abs(np.bincount(y[rows]) - 31 * np.bincount(y) / 90).max() <= 1.5
+    assert 31 <= rows.size == np.unique(rows).size <= 31 + 3 * 10
+    assert (np.bincount(y[rows]) >= np.minimum(10, np.bincount(y))).all()
+    assert (np.bincount(y[rows]) > 31 * np.bincount(y) / 90 - 1.5).all()
     folds = Folds(splits, y, np.arange(3), None, weight).among(rows)
     for (train, test), (all_train, all_test) in zip(folds.splits, splits, strict=True):
         assert_array_equal(rows[train], np.intersect1d(rows, all_train))
@@ -256,3 +262,32 @@ def test_time_enough_changes_nothing(rng):
     model = SVCCV([1.0, 10.0], gammas=[0.3], cv=3, random_state=0)
     expected = clone(model).fit(X, y)
     assert_array_equal(model.set_params(max_time=1e6).fit(X, y).scores_, expected.scores_)
+
+
+def test_rare_classes_and_small_folds_are_in_the_sample(rng):
+    X = rng.standard_normal((8000, 2))
+    y = np.zeros(8000, int)
+    y[rng.choice(8000, 30, replace=False)] = 1
+    X[y == 1] += 3
+    model = SVCCV(Cs=[1.0], scoring="roc_auc", random_state=0).fit(X, y)
+    assert not np.isnan(model.scores_[:, 0]).all()
+    assert model.best_score_ > 0.9
+    fold = np.full(8000, -1)
+    fold[rng.choice(8000, 3, replace=False)] = 0
+    few = SVCCV(Cs=[1.0], cv=PredefinedSplit(fold), random_state=0).fit(X, y)
+    assert np.isclose(3 * few.best_score_, round(3 * few.best_score_))
+
+
+def test_values_that_are_given_twice(rng):
+    X, y = data(rng, 300)
+    model = SVCCV([1, 1, 10], gammas=[0.5, 0.5, 1.0], cv=3, random_state=0).fit(X, y)
+    assert_array_equal(model.Cs_, [1, 10])
+    assert_array_equal(model.gammas_, [0.5, 1])
+
+
+@pytest.mark.parametrize("parameters", [{"Cs": [1e39]}, {"Cs": [1.0], "sample_weight": 1e39}])
+def test_C_beyond_the_precision_of_the_rows(parameters, rng):
+    X, y = data(rng, 300)
+    weight = np.full(300, parameters.pop("sample_weight", 1.0))
+    with pytest.raises(ValueError, match="too large for float32"):
+        SVCCV(**parameters, gammas=[0.5]).fit(X.astype(np.float32), y, sample_weight=weight)

@@ -18,7 +18,14 @@ from hssvm.cli import options, tables, training
 from hssvm.cli.messages import in_options, tell, warnings_as_lines
 from hssvm.cli.options import SearchTask, Task, given, parse_column
 from hssvm.cli.progress import showing
-from hssvm.cli.streams import STREAM, check_streams, load_model, save_model, write_lines
+from hssvm.cli.streams import (
+    STREAM,
+    check_streams,
+    load_model,
+    require_other_file,
+    save_model,
+    write_lines,
+)
 from hssvm.io.columns import Known, Roles
 
 FAILED = 1
@@ -118,6 +125,7 @@ def train(
     if output is None:
         raise typer.BadParameter("name the file of the model.", param_hint="--output")
     check_streams(data, test, resume, output=output)
+    require_other_file(output, data, test)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
         class_weight=class_weight, scaling=scale, tol=tol, refine=refine, max_time=max_time,
@@ -193,6 +201,7 @@ def predict(
     [dim]hssvm predict a9a.hssvm a9a.test.xz -o labels.txt[/dim]
     """
     check_streams(model, data)
+    require_other_file(output, model, data)
     with _work(threads):
         estimator = load_model(model)
         if values and not hasattr(estimator, "decision_function"):
@@ -255,6 +264,7 @@ def cv(
     [dim]hssvm cv a9a.train.xz --Cs 0.1,1,10 --gammas 0.01,0.05 -o a9a.hssvm[/dim]
     """
     check_streams(data, output=output)
+    require_other_file(output, data)
     grid: dict[str, Any] = {
         "Cs": None if Cs is None else options.parse_numbers(Cs, "--Cs"),
         "gammas": None if gammas is None else options.parse_gammas(gammas),
@@ -295,7 +305,12 @@ def cv(
         f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False
     )
     if output is not None:
-        console.print(f"model in {output}, {n_bytes / 1e6:.1f} MB", highlight=False, markup=False)
+        console.print(
+            f"model in {output}, {tables.size_of(n_bytes)}, relative duality gap "
+            f"{estimator.fit_report_.gap.max():.2g}",
+            highlight=False,
+            markup=False,
+        )
 
 
 @app.command()
@@ -303,7 +318,8 @@ def info(model: options.Model) -> None:
     """Say what a model is and how well its training was solved."""
     with _work(None):
         loaded = load_model(model)
-        text = f"{tables.describe(loaded)}\n\n{loaded.summary()}"
+        report = in_options(loaded.fit_report_.summary())
+        text = f"{tables.describe(loaded)}\n\n{loaded}\n{report}"
         out.print(text, highlight=False, soft_wrap=True, markup=False)
 
 

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.exceptions import ConvergenceWarning
 
+from hssvm.solvers import Status
+
 OPTIONS = {
     "C": "--C", "Cs": "--Cs", "class_weight": "--class-weight", "coef0": "--coef0", "cv": "--folds",
     "degree": "--degree", "epsilon": "--epsilon", "format": "--format", "gamma": "--gamma",
@@ -23,7 +25,7 @@ OPTIONS = {
 }  # fmt: skip
 """Options by the parameters of the library."""
 
-WORDS = {"C", "cv", "format", "kernel", "nu", "refine", "separator", "scaling"}
+WORDS = {"C", "cv", "format", "kernel", "nu", "refine", "separator", "scaling", "target"}
 """Parameters that are also words: options only where something is said of their value."""
 
 PHRASES = {
@@ -34,13 +36,22 @@ PHRASES = {
     "refine=True": "--refine yes",
     "refine=False": "--refine no",
     "warm_start=True": "--resume",
+    "use SVR for regression": "use --task svr for regression",
+    "use SVC for classification": "use --task svc for classification",
+    "column of labels by target": "column of labels by --target",
+    "lower max_rank or leaf_size": "lower --max-rank",
+    ", or standardize y (sklearn.compose.TransformedTargetRegressor)": "",
+    "goes on from here": "continues from here",
 }
 
 ADVICE = {
     "MAX_ITER": "--resume continues; raise --tol if the gap will do.",
     "MAX_TIME": "--resume continues; raise --max-time, or --tol if the gap will do.",
     "STOPPED": "--resume continues.",
+    "MAX_WORK": "Refinement has taken long enough: --refine yes lets it finish, or raise --tol.",
     "PRECISION": "Rounding errors keep the gap from falling: raise --tol, or use --double.",
+    "STALLED": "The gap no longer falls: raise --tol, try --scale standard, or lower --C.",
+    "CACHE_SIZE": "Too many rows for the memory of refinement: raise --tol, or use --refine no.",
 }
 """What to do about the status of a fit."""
 
@@ -88,7 +99,8 @@ def warnings_as_lines(console: Console) -> Iterator[None]:
         tell(console, in_options(str(message)))
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        for status in Status:
+            warnings.filterwarnings("ignore", re.escape(status.value), ConvergenceWarning)
         # columns are matched by name before the estimator sees them
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         warnings.showwarning = show

@@ -17,7 +17,7 @@ STREAM = Path("-")
 
 
 def check_streams(*inputs: Path | None, output: Path | None = None) -> None:
-    """Refuse to read stdin twice, or to write a model to a terminal."""
+    """Refuse to read stdin twice, and to write a model to a terminal."""
     if sum(path == STREAM for path in inputs) > 1:
         raise typer.BadParameter("only one file can be -, which is stdin")
     if output == STREAM and sys.stdout.isatty():
@@ -25,6 +25,17 @@ def check_streams(*inputs: Path | None, output: Path | None = None) -> None:
             "a model is not for a terminal; name a file, or send stdout to one",
             param_hint="--output",
         )
+
+
+def require_other_file(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to replace what is read."""
+    if output is None or output == STREAM or not output.exists():
+        return
+    for path in inputs:
+        if path is not None and path.exists() and output.samefile(path):
+            raise typer.BadParameter(
+                f"{path} would be overwritten; give another name", param_hint="--output"
+            )
 
 
 def data_source(path: Path) -> Source:

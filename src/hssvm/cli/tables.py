@@ -28,6 +28,8 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
         lines.add_row("labels", escape(target))
     lines.add_row("features", escape(_features(table.X.shape[1], table.feature_names)))
     lines.add_row("rows", f"{report.n_rows:,}")
+    if hasattr(estimator, "classes_"):
+        lines.add_row("classes", escape(_classes(estimator)))
     lines.add_row("support vectors", f"{len(estimator.support_):,}")
     lines.add_row("kernel", kernel)
     gap, tol = report.gap.max(), estimator.tol
@@ -36,7 +38,7 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
     for advice in advice_of(report.status):
         lines.add_row("", advice)
     lines.add_row("seconds", f"{sum(report.seconds.values()):.1f}")
-    lines.add_row("model", f"{escape(str(path))}, {n_bytes / 1e6:.1f} MB")
+    lines.add_row("model", f"{escape(str(path))}, {size_of(n_bytes)}")
     return lines
 
 
@@ -59,6 +61,15 @@ def _features(n: int, names: Any) -> str:
     return f"{n:,}: {_listed(names)}"
 
 
+def _classes(model: Any) -> str:
+    return f"{len(model.classes_):,}: {_listed([as_text(label) for label in model.classes_])}"
+
+
+def size_of(n_bytes: int) -> str:
+    """Kilobytes or megabytes."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
+
+
 def _listed(items: Any) -> str:
     shown = ", ".join(str(item) for item in items[:MAX_NAMES])
     return shown + (", ..." if len(items) > MAX_NAMES else "")
@@ -68,10 +79,14 @@ def describe(model: Any) -> str:
     """What a model file holds, before its report."""
     lines = [f"features         {_features(model.n_features_in_, feature_names(model))}"]
     if hasattr(model, "classes_"):
-        lines.append(f"classes          {len(model.classes_)}: {_listed(model.classes_)}")
+        lines.append(f"classes          {_classes(model)}")
     if model.target_name_ is not None:
         lines.append(f"label column     {model.target_name_}")
     lines.append(f"support vectors  {_n_support(model)}")
+    if hasattr(model, "C_"):
+        lines.append(f"C                {model.C_:g}")
+    if model.feature_factor_ is not None:
+        lines.append("scaling          features are scaled before the kernel")
     lines.append(f"kernel           {type(model.kernel_).__name__}")
     if hasattr(model.kernel_, "gamma"):
         lines.append(f"gamma            {model.kernel_.gamma:.6g}")

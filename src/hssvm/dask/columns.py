@@ -78,5 +78,5 @@ class NoveltyColumn:
     ) -> OneClassProblem:
         """Return the problem."""
         diagonal = matrix.kernel.diag(matrix.X).astype(np.float64)
-        bound = weight.astype(matrix.dtype)[:, None]
-        return OneClassProblem(bound, np.array([self.nu]), parts, diagonal)
+        bound = in_precision_of_rows(weight, matrix.dtype, "sample_weight")
+        return OneClassProblem(bound[:, None], np.array([self.nu]), parts, diagonal)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -31,6 +30,7 @@ from hssvm.estimators.parameters import (
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import SavableEstimator, has_form, name_of
 from hssvm.estimators.scaling import Scaling, require_moderate
+from hssvm.estimators.warn import warn
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem, Strategy, compress
 from hssvm.hss.hashing import cut_width
 from hssvm.hss.tree import depth_for
@@ -68,6 +68,9 @@ EXACT_ROWS, EXACT_TOL = 2000, 1e-7
 """Up to so many rows are one leaf: nothing is compressed, and iterations are cheap. The solution is
 then exact, whatever `tol` is; float32 ends at the root of that gap. Where ADMM does not get there,
 the working-set solver takes over."""
+
+EXACT_WORK = 30.0
+"""Nominal seconds that it may take for that, see `BUDGET`; a tenth if the gap is below tol."""
 
 RANK = 72
 """Of the leaves where K~ is all there is."""
@@ -176,7 +179,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         if self.prediction == "leafwise" or self.tol is None:
             return False
         work = X.shape[0] ** 2 * KernelRows(kernel, X).value_cost
-        logger.info("one pass over the kernel matrix: %.2g s (nominal)", work)
+        logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
         return work < BUDGET
 
     def _build_tree(self, X: Rows, report: FitReport, seed: int) -> ClusterTree:
@@ -281,7 +284,8 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         elif refine:
             tol = float(self.tol) * REFINED
             with report.stage("refine", goal=tol):
-                solution = self._refine(problem, system.matrix, solution, tasks, tol)
+                work = BUDGET * PATIENCE
+                solution = self._refine(problem, system.matrix, solution, tasks, tol, work)
         elif exact:
             self._finish_exact(problem, system.matrix, solution, report, tasks)
         refine = refine and ended is None
@@ -290,7 +294,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         on_true_kernel = refine or system.matrix.tree.depth == 0
         report.take(solution, on_true_kernel=on_true_kernel, refined=refine)
         for advice in sorted({s.value for s in solution.status if s.name not in SILENT}):
-            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+            warn(advice, ConvergenceWarning)
         return solution, refine
 
     def _solver(
@@ -306,15 +310,22 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         return ADMM(tol, max_iter, tasks.after_look)
 
     def _refine(
-        self, problem: Problem, matrix: HSSMatrix, start: Solution, tasks: FitTasks, tol: float
+        self,
+        problem: Problem,
+        matrix: HSSMatrix,
+        start: Solution,
+        tasks: FitTasks,
+        tol: float,
+        max_work: float,
     ) -> Solution:
+        """Solve on the exact kernel; `max_work` nominal seconds hold unless more is asked for."""
         limited = self.max_time is None and (self.refine == "auto" or not self.refine)
         solver = Refine(
             tol,
             self._cache(matrix.X, problem.k),
             tasks.seconds_left,
             tasks.after_look,
-            BUDGET * PATIENCE if limited else np.inf,
+            max_work if limited else np.inf,
         )
         return solver.solve(problem, KernelRows(matrix.kernel, matrix.X), start)
 
@@ -339,7 +350,8 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         if left.size:
             with report.stage("refine", goal=tol):
                 start = solution.columns(left)
-                refined = self._refine(problem.columns(left), matrix, start, tasks, tol)
+                work = EXACT_WORK if (start.gap > self.tol).any() else EXACT_WORK / 10
+                refined = self._refine(problem.columns(left), matrix, start, tasks, tol, work)
             report.n_rounds[left] = refined.n_iter
             solution.improve(left, refined)
 
@@ -447,7 +459,7 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
         require_valid_sparse(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         values = predictor(self._scaling(X))
-        return values + self.intercept_.astype(values.dtype)
+        return values + self.intercept_  # in float64: an intercept far from 0 has all the digits
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
         check_parameter("prediction", self.prediction, RULES["prediction"])
@@ -500,7 +512,13 @@ def exact_tol(problem: Problem) -> float:
 def mean_diagonal(matrix: HSSMatrix) -> float:
     """Mean of k(x, x), from at most a thousand rows."""
     step = max(1, matrix.tree.n // 1000)
-    mean = float(np.mean(matrix.kernel.diag(matrix.X[::step]), dtype=np.float64))
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(matrix.kernel.diag(matrix.X[::step]), dtype=np.float64))
+    if not np.isfinite(mean):
+        raise ValueError(
+            f"{matrix.kernel!r} has values beyond the range of {matrix.dtype}; lower its degree or "
+            "gamma, or scale the features"
+        )
     return mean if mean > 0 else 1.0
 
 

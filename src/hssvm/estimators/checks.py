@@ -6,13 +6,12 @@ none of the checks looks at them.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.scaling import features_differ
+from hssvm.estimators.warn import warn
 from hssvm.exceptions import DataWarning
 from hssvm.kernels import CallableKernel, Kernel
 from hssvm.kernels.base import Floats, Rows
@@ -62,7 +61,7 @@ def warn_about(advice: str | None, report: FitReport) -> None:
     """Warn, and add the advice to the report, if there is any."""
     if advice is not None:
         report.advice.append(advice)
-        warnings.warn(advice, DataWarning, stacklevel=5)
+        warn(advice, DataWarning)
 
 
 def check_features(X: Rows, kernel: Kernel) -> str | None:
@@ -73,9 +72,9 @@ def check_features(X: Rows, kernel: Kernel) -> str | None:
 
 
 def check_kernel(X: Rows, kernel: Kernel, seed: int) -> str | None:
-    """Whether most rows have no other row near them."""
+    """Whether most rows have no other row near them, for kernels with a gamma to change."""
     n = X.shape[0]
-    if n < FEW_ROWS:
+    if n < FEW_ROWS or not hasattr(kernel, "gamma"):
         return None
     rows = np.random.default_rng(seed).choice(n, CHECKED_ROWS, replace=False)
     others = np.zeros(CHECKED_ROWS)

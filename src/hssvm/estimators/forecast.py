@@ -162,6 +162,8 @@ def _ranks(sample: list[int], largest: Sequence[int]) -> list[int]:
 
 def _power(small: int, large: int, a: FitReport, b: FitReport) -> float:
     """Power of n, between 0 and 1, with which a count of rows grows from one sample to the next."""
+    if a.n_rows == b.n_rows:
+        return 1.0
     power = math.log(max(1, large) / max(1, small)) / math.log(b.n_rows / a.n_rows)
     return float(np.clip(power, 0, 1))
 

@@ -14,6 +14,7 @@ from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
+from hssvm.estimators.precision import in_precision_of_rows
 from hssvm.hss import Strategy
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
@@ -225,7 +226,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return self
 
     def _problem(self, X: Rows, weight: Floats, kernel: Kernel) -> OneClassProblem:
-        bound, nu = weight.astype(X.dtype)[:, None], np.array([self.nu], np.float64)
+        bound = in_precision_of_rows(weight, X.dtype, "sample_weight")[:, None]
+        nu = np.array([self.nu], np.float64)
         return OneClassProblem(bound, nu, diagonal=kernel.diag(X).astype(np.float64))
 
     def decision_function(self, X: Any) -> Floats:

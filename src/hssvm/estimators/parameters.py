@@ -55,7 +55,10 @@ def number(text: str, holds: Callable[[Any], bool]) -> Alternative:
     def accepts(value: Any) -> bool:
         value = as_scalar(value)
         is_number = isinstance(value, int | float | np.floating)
-        return is_number and math.isfinite(value) and holds(value)
+        try:
+            return is_number and math.isfinite(value) and holds(value)
+        except OverflowError:  # an integer beyond float64
+            return False
 
     return Alternative(text, accepts)
 

@@ -14,6 +14,7 @@ from hssvm.estimators.base import REPORT_ROWS
 from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.display import ShownAsText
 from hssvm.estimators.parameters import POSITIVES, check_parameter
+from hssvm.estimators.precision import in_precision_of_rows
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.scaling import Scaling
 from hssvm.estimators.svc import SVC
@@ -116,7 +117,8 @@ def svc_path(
         report, seed = model._report(), model._seed()
         matrix, refine = model._prepare(X, weight, values.size, report, seed)
         signs = model._signs(codes, X.dtype)
-        problem = SVCProblem((signs * cost[:, None] * values).astype(X.dtype))
+        bound = in_precision_of_rows(signs * cost[:, None] * values, X.dtype, "C")
+        problem = SVCProblem(bound)
         system = model._factor(matrix, problem, report)
         solution, refine = model._solve(problem, system, report, tasks, refine=refine)
         with report.stage("finish"):

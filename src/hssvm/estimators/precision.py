@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 
+LARGEST = 1e150
+"""Squares of larger numbers overflow float64; float32 ends before."""
+
 
 def in_precision_of_rows(values: NDArray[Any], dtype: Any, name: str) -> Floats:
     """Return `values` as `dtype`; raise ValueError where they are too large for it."""
     with np.errstate(over="ignore"):
         converted: Floats = values.astype(dtype)
-    if not np.isfinite(converted).all():
+    if not (np.isfinite(converted).all() and float(np.abs(converted).max(initial=0)) < LARGEST):
         largest = np.abs(values.astype(np.float64)).max()
         raise ValueError(
             f"{name} has values up to {largest:.2g}, too large for {np.dtype(dtype)}, the "

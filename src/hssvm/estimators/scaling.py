@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -19,8 +20,9 @@ SMALLER, HIDDEN = 10.0, 0.25
 its whole range is smaller than that too; features differ if this share of them is hidden. Where
 all have the same range or variance none is, however rare a 1 among zeros may be."""
 
-UNCORRELATED = 1e-4
-"""Largest cosine of the angle between principal components, in float32."""
+COMPONENTS, UNCORRELATED = (5, 8), 1e-4
+"""So many of the largest features tell principal components, at least and at most, if the cosine of
+the angle between any two is below this, in float32. Fewer may be orthogonal by design or chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ def features_differ(X: Rows) -> bool:
     """
     sparse = scipy.sparse.issparse(X)
     low, high = min_max_axis(X, axis=0) if sparse else (X.min(axis=0), X.max(axis=0))
-    variance = mean_variance_axis(X, axis=0)[1] if sparse else X.var(axis=0, dtype=np.float64)
+    variance = mean_variance_axis(X, axis=0)[1] if sparse else _variances(X)
     extent, deviation = high.astype(np.float64) - low, np.sqrt(variance)
     largest, varies = deviation.max(), extent > 0
     if not varies.any():
@@ -109,9 +111,22 @@ def features_differ(X: Rows) -> bool:
     return bool(hidden[varies].mean() >= HIDDEN) and not _are_components(X, deviation)
 
 
+def _variances(X: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Variance of every column, in chunks of rows: in float64 they would take twice the memory."""
+    mean, total = X.mean(axis=0, dtype=np.float64), np.zeros(X.shape[1])
+    step = max(1, 2**18 // X.shape[1])
+    for begin in range(0, X.shape[0], step):
+        centered = X[begin : begin + step] - mean
+        total += np.einsum("ij,ij->j", centered, centered)
+    return total / X.shape[0]
+
+
 def _are_components(X: Rows, deviation: NDArray[np.float64]) -> bool:
     """Whether the largest features are orthogonal, with or without their means."""
-    columns = np.argsort(-deviation)[:8]
+    least, most = COMPONENTS
+    columns = np.argsort(-deviation)[:most]
+    if columns.size < least:
+        return False
     some = X[:, columns]
     some = (some.toarray() if scipy.sparse.issparse(X) else some).astype(np.float64)
     return any(_orthogonal(rows) for rows in (some, some - some.mean(axis=0)))

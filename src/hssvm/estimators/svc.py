@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import KernelMachine
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
 from hssvm.estimators.certificate import Certificate
-from hssvm.estimators.checks import NARROW_KERNEL, check_support, warn_about
+from hssvm.estimators.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support, warn_about
 from hssvm.estimators.forecast import Forecast
 from hssvm.estimators.parameters import without
 from hssvm.estimators.precision import in_precision_of_rows
@@ -24,6 +24,9 @@ from hssvm.hss import HSSMatrix, Strategy
 from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
 from hssvm.problems import SVCProblem
+
+MANY_LABELS = 500
+"""From so many rows on, labels that are different in most of them are an error."""
 
 
 class Classifier(ClassifierMixin, KernelMachine):
@@ -45,8 +48,8 @@ class Classifier(ClassifierMixin, KernelMachine):
         The first are those the user gave, the second those on C: times the weight of the class.
         """
         X, y = self._check_rows(X, y)
-        check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        check_labels(y, self.classes_.size)
         sample_weight = self._check_weight(sample_weight, X)
         cost = sample_weight * compute_sample_weight(self.class_weight, y)
         n_classes = np.unique(codes[cost > 0]).size
@@ -82,7 +85,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         self._fit_problem(matrix, SVCProblem(bound), report, tasks, seed, start, refine=refine)
         self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
         converged = set(report.status) == {"CONVERGED"}  # before that, most rows have coefficients
-        if converged and NARROW_KERNEL not in report.advice:
+        if converged and not {NARROW_KERNEL, UNEVEN_FEATURES}.intersection(report.advice):
             advice = check_support(self.dual_coef_.T, bound[self.support_], len(codes))
             warn_about(advice, report)
 
@@ -163,6 +166,18 @@ class Classifier(ClassifierMixin, KernelMachine):
         cost = self._C() * weight * compute_sample_weight(self.class_weight, y)
         signs = self._signs(np.searchsorted(self.classes_, y), np.float64)
         return self._certify(SVCProblem(signs * cost[:, None]), X, n_rows)
+
+
+def check_labels(y: NDArray[Any], n_classes: int) -> None:
+    """Raise ValueError for values of a function, which are not labels."""
+    problem = None
+    if y.size >= MANY_LABELS and 2 * n_classes > y.size:
+        problem = f"y has {n_classes:,} different values in {y.size:,} rows"
+    elif type_of_target(y).startswith("continuous"):
+        problem = "y contains non-integer values"
+    if problem is not None:  # scikit-learn's checks look for the first words
+        raise ValueError(f"Unknown label type: {problem}; use SVR for regression")
+    check_classification_targets(y)
 
 
 def classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:

@@ -213,6 +213,8 @@ class SVR(RegressorMixin, KernelMachine):
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, y = self._check_rows(X, y, y_numeric=True)
+            if y.dtype.kind not in "fiub":
+                raise ValueError("y contains labels, not numbers; use SVC for classification")
             weight = self._check_weight(sample_weight, X)
             # far from 0, y would lose its digits in float32; the intercept takes the middle back
             middle = np.median(y)

@@ -48,9 +48,9 @@ def cut_rows(X: Rows, width: int) -> Rows:
     if X.shape[1] == width:
         return X
     X = scipy.sparse.csr_array(X) if not scipy.sparse.issparse(X) else X
-    indices, data = np.empty(X.nnz, np.int32), np.empty_like(X.data)
+    indices, data = np.empty(X.nnz, np.int32), np.empty(X.nnz, X.dtype)
     for begin in range(0, X.nnz, AT_ONCE):
-        some = slice(begin, begin + AT_ONCE)
+        some = slice(begin, min(begin + AT_ONCE, X.nnz))  # the arrays may have spare room
         bits = _hash(X.indices[some])
         indices[some] = bits % np.uint64(width)
         data[some] = np.where(bits >> np.uint64(63), X.data[some], -X.data[some])

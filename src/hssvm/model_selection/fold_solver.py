@@ -22,12 +22,12 @@ from hssvm.solvers import ADMM, Status
 
 logger = logging.getLogger(__name__)
 
-FINAL_ITERATIONS = 400
-"""Iterations per column of the final fit that time is reserved for, counted in those of the folds.
-It takes some 100, each slower than one of a block of many columns; the rest is for refinement,
-which watches the clock itself."""
+FINAL_ITERATIONS, FINAL_SHARE = 1500, 0.5
+"""Iterations per column of the final fit that time is reserved for, counted in those of the folds,
+and the least share of max_time. It takes 100 to 300, each several times as long as the share of a
+column in an iteration of many, with factorizations between them; refinement comes on top."""
 
-FINISHED = {Status.CONVERGED, Status.PRECISION}
+FINISHED = {Status.CONVERGED, Status.PRECISION, Status.STALLED}
 """Columns with another status, of a block that was cut short, may not have been iterated."""
 
 
@@ -163,7 +163,8 @@ class FoldSolver:
         n, n_columns = self.unit_bound.shape
         compress = 0.0 if self.n_final == n else self._seconds_of("tree") + self._per_compression()
         solve = (per_column_iteration or 0.0) * n_columns * FINAL_ITERATIONS
-        return left - more < (compress + solve) * self.n_final / n
+        reserve = max((compress + solve) * self.n_final / n, FINAL_SHARE * self.model.max_time)
+        return left - more < reserve
 
     def _per_compression(self) -> float:
         return self._seconds_of("compress") / max(1, self.n_compressions)

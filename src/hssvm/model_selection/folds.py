@@ -13,6 +13,9 @@ from sklearn.metrics import get_scorer
 from hssvm.estimators.svc import classify
 from hssvm.kernels.base import Floats
 
+RARE = 100
+"""Rows of a class that a sample has at least, if there are as many: every fold tests some."""
+
 
 @dataclass(frozen=True, eq=False)
 class Folds:
@@ -33,6 +36,14 @@ class Folds:
     classes: NDArray[Any]
     scoring: Any
     sample_weight: Floats | None
+
+    def with_tests(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add the test rows of folds that have none of them among `rows`; ascending."""
+        chosen = np.zeros(self.y.size, bool)
+        chosen[rows] = True
+        for _, test in self.splits:
+            chosen[test] |= not chosen[test].any()
+        return np.flatnonzero(chosen)
 
     def among(self, rows: NDArray[np.int64]) -> Folds:
         """The same folds of some rows, which are numbered anew; ascending."""
@@ -87,7 +98,13 @@ class KnownValues(ClassifierMixin, BaseEstimator):
 
 
 def sample_rows(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
-    """So many random rows, ascending, in which every class has its share."""
+    """Random rows, ascending: every class has its share, and rare ones more than that."""
     order = np.random.default_rng(seed).permutation(codes.size)
     order = order[np.argsort(codes[order], kind="stable")]
-    return np.sort(order[np.linspace(0, codes.size - 1, count).astype(np.int64)])
+    rows = order[np.linspace(0, codes.size - 1, count).astype(np.int64)]
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    least = min(RARE, count // sizes.size)
+    rare = np.flatnonzero(np.bincount(codes[rows], minlength=sizes.size) < least)
+    more = [order[starts[c] : starts[c] + min(sizes[c], least)] for c in rare]
+    return np.sort(np.concatenate([rows[~np.isin(codes[rows], rare)], *more]))

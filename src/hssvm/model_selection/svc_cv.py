@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -29,9 +28,11 @@ from hssvm.estimators.parameters import (
     without,
     word,
 )
+from hssvm.estimators.precision import in_precision_of_rows
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
 from hssvm.estimators.svc import Classifier
+from hssvm.estimators.warn import warn
 from hssvm.hss import Strategy
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.fold_solver import FoldSolver
@@ -216,7 +217,11 @@ fit_report_, n_features_in_
             gammas, Cs = self._axes(X, weight)
             refine = self._refines(X, self._kernel_with(lambda: gammas.value(gammas.start)))
             folds = self._folds(X, codes, None if sample_weight is None else weight)
-            unit_bound = self._signs(codes, X.dtype) * cost.astype(X.dtype)[:, None]
+            for position in Cs.required:
+                in_precision_of_rows(Cs.value(position) * cost, X.dtype, "C")
+            unit_bound = self._signs(codes, X.dtype) * in_precision_of_rows(
+                cost[:, None], X.dtype, "sample_weight"
+            )
             report, seed = self._report(), self._seed()
             solver = self._fold_solver(X, unit_bound, codes, folds, report, tasks, seed)
             search = Search(gammas, Cs, solver.score, solver.stopped)
@@ -254,7 +259,7 @@ fit_report_, n_features_in_
         elif isinstance(count, int):
             Cs = Given(np.logspace(-2, 2, count).tolist())
         else:
-            Cs = Given(np.sort(np.ravel(self.Cs)).tolist())
+            Cs = Given(np.unique(self.Cs).tolist())
         if not self._has_gamma:
             if not isinstance(self.gammas, str) and len(self.gammas) > 1:
                 raise ValueError(
@@ -263,7 +268,7 @@ fit_report_, n_features_in_
             return Given([math.nan]), Cs
         if isinstance(self.gammas, str):
             return Free(gamma_of_rows("scale", X, weight)), Cs
-        return Given(sorted(gamma_of_rows(gamma, X, weight) for gamma in self.gammas)), Cs
+        return Given(sorted({gamma_of_rows(gamma, X, weight) for gamma in self.gammas})), Cs
 
     def _folds(self, X: Rows, codes: NDArray[np.int64], score_weight: Floats | None) -> Folds:
         y = self.classes_[codes]
@@ -286,7 +291,7 @@ fit_report_, n_features_in_
         if self._searches:
             max_iter = min(max_iter, SEARCH_ITER)
             if n_final > SEARCH_ROWS:
-                rows = sample_rows(codes, SEARCH_ROWS, seed)
+                rows = folds.with_tests(sample_rows(codes, SEARCH_ROWS, seed))
                 X, unit_bound, folds = X[rows], unit_bound[rows], folds.among(rows)
         tree = self._build_tree(X, report, seed)
         return FoldSolver(
@@ -314,7 +319,7 @@ fit_report_, n_features_in_
             remedy = "" if self.max_time is None else "; raise max_time, or give fewer values"
             advice = f"The search was cut short: {n_scored}{of} candidates were scored{remedy}."
             report.advice.append(advice)
-            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+            warn(advice, ConvergenceWarning)
             return
         g, c = map(int, np.unravel_index(self.best_index_, self.scores_.shape[:2]))
         if isinstance(gammas, Given):

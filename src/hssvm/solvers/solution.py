@@ -138,12 +138,16 @@ class Solution:
         )
 
     def improve(self, columns: NDArray[np.int64], other: Solution) -> None:
-        """Take over what `other` has of the given columns where its gap is smaller."""
+        """Take over what `other` has of the given columns where its gap is smaller.
+
+        If something ended `other`, that is the status of the rest too.
+        """
         better = np.flatnonzero(other.gap < self.gap[columns])
         for name in ("Z", "F", "primal", "dual", "intercept", "gap"):
             getattr(self, name)[..., columns[better]] = getattr(other, name)[..., better]
-        for j in better:
-            self.status[columns[j]] = other.status[j]
+        for j, status in enumerate(other.status):
+            if j in better or status in (Status.STOPPED, Status.MAX_TIME):
+                self.status[columns[j]] = status
 
     def end(self, columns: NDArray[np.int64], answer: Status | bool) -> None:
         """Give columns that a callback has ended its status, or STOPPED if it only said True."""
