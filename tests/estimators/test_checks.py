@@ -96,6 +96,17 @@ def test_features_that_differ(power, rng):
     assert not features_differ(X[:, :2])
 
 
+def test_a_search_standardizes_if_that_scores_better(rng):
+    X = rng.standard_normal((1200, 5)) * [1, 4, 4, 4, 4]
+    y = np.abs(X[:, 0]) > 0.7
+    better = SVCCV(Cs=[10.0], random_state=0).fit(X, y)
+    assert better.feature_factor_ is not None
+    worse = SVCCV(Cs=[10.0], random_state=0).fit(X / [0.25, 4, 4, 4, 4], y)
+    assert worse.feature_factor_ is None
+    loose = SVCCV(Cs=[10.0], gammas=["scale"], random_state=0).fit(X, y)
+    assert loose.feature_factor_ is None  # nothing is searched
+
+
 def test_scaling_auto_is_standard_where_features_differ(rng):
     X, y = rings(rng)
     assert SVCCV(Cs=[1.0], gammas=["scale"]).fit(X, y).feature_factor_ is None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
@@ -14,7 +15,7 @@ from sklearn.model_selection import check_cv
 from hssvm._threads import with_serial_blas
 from hssvm.estimators.base import gamma_of_rows
 from hssvm.estimators.callbacks import FitTasks, logging_to_stderr, with_callbacks
-from hssvm.estimators.checks import check_edge, warn_about
+from hssvm.estimators.checks import FEW_ROWS, check_edge, warn_about
 from hssvm.estimators.parameters import (
     GAMMA,
     NONE,
@@ -31,6 +32,7 @@ from hssvm.estimators.parameters import (
 from hssvm.estimators.precision import in_precision_of_rows
 from hssvm.estimators.report import FitReport
 from hssvm.estimators.saving import has_form
+from hssvm.estimators.scaling import Scaling
 from hssvm.estimators.svc import Classifier
 from hssvm.estimators.warn import warn
 from hssvm.hss import Strategy
@@ -84,7 +86,8 @@ class SVCCV(Classifier):
         the search ends when no more than that is left, with the best that has been scored.
     scaling : {'auto', 'standard', 'minmax'} or None, default='auto'
         Of the features, learned in `fit`: to variance 1, or to [0, 1]. 'auto' is 'standard' if
-        some of the features are too small beside the others to matter, else None.
+        some of the features are too small beside the others to matter, or if a search finds that
+        the first candidate scores better with it on dense rows; else None.
     kernel, degree, coef0, class_weight, tol, max_iter, beta, refine, cache_size, prediction, \
 leaf_size, max_rank, rtol, surplus, compression, random_state, verbose
         As in `SVC`. The folds use the compressed kernel; refined is the model for the best
@@ -214,16 +217,21 @@ fit_report_, n_features_in_
         tasks = self._tasks()
         with logging_to_stderr(self.verbose):
             X, codes, weight, cost = self._check_fit(X, y, sample_weight)
-            gammas, Cs = self._axes(X, weight)
-            refine = self._refines(X, self._kernel_with(lambda: gammas.value(gammas.start)))
             folds = self._folds(X, codes, None if sample_weight is None else weight)
-            for position in Cs.required:
-                in_precision_of_rows(Cs.value(position) * cost, X.dtype, "C")
             unit_bound = self._signs(codes, X.dtype) * in_precision_of_rows(
                 cost[:, None], X.dtype, "sample_weight"
             )
             report, seed = self._report(), self._seed()
-            solver = self._fold_solver(X, unit_bound, codes, folds, report, tasks, seed)
+            given = unit_bound, codes, folds, report, tasks, seed
+            scaling = Scaling.of(X, "standard" if self._may_standardize(X) else None)
+            if scaling.factor is not None and self._is_better(scaling(X), X, weight, *given):
+                self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
+                X = scaling(X)
+            gammas, Cs = self._axes(X, weight)
+            for position in Cs.required:
+                in_precision_of_rows(Cs.value(position) * cost, X.dtype, "C")
+            refine = self._refines(X, self._kernel_with(lambda: gammas.value(gammas.start)))
+            solver = self._fold_solver(X, *given)
             search = Search(gammas, Cs, solver.score, solver.stopped)
             search.run()
             gamma, C = search.best()
@@ -269,6 +277,26 @@ fit_report_, n_features_in_
         if isinstance(self.gammas, str):
             return Free(gamma_of_rows("scale", X, weight)), Cs
         return Given(sorted({gamma_of_rows(gamma, X, weight) for gamma in self.gammas})), Cs
+
+    def _may_standardize(self, X: Rows) -> bool:
+        """Whether the search decides about scaling: of dense rows that are not scaled already."""
+        return (
+            self._searches
+            and self.scaling == "auto"
+            and self.feature_factor_ is None
+            and not scipy.sparse.issparse(X)
+            and X.shape[0] >= FEW_ROWS
+        )
+
+    def _is_better(self, X: Rows, other: Rows, weight: Floats, *given: Any) -> bool:
+        """Whether the first candidate of the search has a better score on `X`."""
+        means = []
+        for rows in (X, other):
+            gammas, Cs = self._axes(rows, weight)
+            solver = self._fold_solver(rows, *given)
+            scores = solver.score(gammas.value(gammas.start), [Cs.value(Cs.start)])
+            means.append(float(mean_scores(scores)[0]))
+        return means[0] > means[1]
 
     def _folds(self, X: Rows, codes: NDArray[np.int64], score_weight: Floats | None) -> Folds:
         y = self.classes_[codes]
