@@ -116,7 +116,7 @@ def train(
 ) -> None:
     """Train a model and write it to a file.
 
-    Ctrl-C stops the training and saves the best model so far, which --resume continues; a second
+    Once the solver has started, Ctrl-C saves the best model so far, which --resume continues; a second
     one quits without a model.
 
     [dim]hssvm train a9a.train.xz -o a9a.hssvm --C 1 --gamma 0.05 --test a9a.test.xz[/dim]
