@@ -116,8 +116,8 @@ def train(
 ) -> None:
     """Train a model and write it to a file.
 
-    Once the solver has started, Ctrl-C saves the best model so far, which --resume continues; a second
-    one quits without a model.
+    Once the solver has started, Ctrl-C saves the best model so far, which --resume continues; a
+    second one quits without a model.
 
     [dim]hssvm train a9a.train.xz -o a9a.hssvm --C 1 --gamma 0.05 --test a9a.test.xz[/dim]
     """
