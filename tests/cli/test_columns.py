@@ -105,7 +105,7 @@ def test_another_column_of_labels(trained, rows):
     run = hssvm_run("predict", "model.hssvm", "truth.csv", "--target", "truth", cwd=trained)
     assert accuracy(run) > 0.95
     run = hssvm_run("predict", "model.hssvm", "truth.csv", "--target", "a", cwd=trained, code=1)
-    assert "'a' is a feature of the model, and cannot be the --target" in run.stderr.decode()
+    assert "'a' is a feature of the model, and cannot be the target" in run.stderr.decode()
 
 
 def test_the_first_column_is_said_to_be_the_label(rows, tmp_path):
@@ -170,6 +170,6 @@ def test_files_that_are_read_are_not_replaced(trained, rows):
     data, model = next(trained.glob("*.csv")), next(trained.glob("*.hssvm"))
     before = data.read_bytes(), model.read_bytes()
     run = hssvm_run("train", data.name, "-o", data.name, cwd=trained, code=2)
-    assert "would be overwritten" in " ".join(run.stderr.split())
+    assert "would be overwritten" in " ".join(run.stderr.decode().split())
     hssvm_run("predict", model.name, data.name, "-o", model.name, cwd=trained, code=2)
     assert (data.read_bytes(), model.read_bytes()) == before

@@ -453,13 +453,16 @@ class KernelMachine(CallbackSupportMixin, SavableEstimator):
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of all columns at new rows, (m, k)."""
+        values = self._values_without_intercept(X)
+        return values + self.intercept_.astype(values.dtype)
+
+    def _values_without_intercept(self, X: Any) -> Floats:
         check_is_fitted(self)
         predictor = self._predictor()
         dtype = predictor.X.dtype
         require_valid_sparse(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        values = predictor(self._scaling(X))
-        return values + self.intercept_  # in float64: an intercept far from 0 has all the digits
+        return predictor(self._scaling(X))
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
         check_parameter("prediction", self.prediction, RULES["prediction"])

@@ -239,9 +239,10 @@ class SVR(RegressorMixin, KernelMachine):
 
         Returns
         -------
-        (m,) array
+        (m,) array of float64
         """
-        return self._decision_values(X)[:, 0]
+        # an intercept far from 0 would lose its digits in float32
+        return self._values_without_intercept(X)[:, 0] + self.intercept_[0]
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
