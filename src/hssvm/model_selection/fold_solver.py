@@ -22,7 +22,7 @@ from hssvm.solvers import ADMM, Status
 
 logger = logging.getLogger(__name__)
 
-FINAL_ITERATIONS, FINAL_SHARE = 1500, 0.5
+FINAL_ITERATIONS, FINAL_SHARE = 600, 0.5
 """Iterations per column of the final fit that time is reserved for, counted in those of the folds,
 and the least share of max_time. It takes 100 to 300, each several times as long as the share of a
 column in an iteration of many, with factorizations between them; refinement comes on top."""
