@@ -191,7 +191,7 @@ def test_the_search_uses_a_sample_and_the_model_all_rows(rng, monkeypatch):
         seen.append(rows.size)
         return float(np.mean(model.predict(rows) == labels))
 
-    model = SVCCV(cv=cv, scoring=scoring, refine=False, random_state=0).fit(X, y)
+    model = SVCCV(cv=cv, scoring=scoring, scaling=None, refine=False, random_state=0).fit(X, y)
     assert 200 < min(seen) <= max(seen) < 350  # a third of the sample
     assert model.fit_report_.n_rows == 3000
     same = SVC(C=model.C_, gamma=model.gamma_, refine=False, random_state=0).fit(X, y)
