@@ -69,7 +69,7 @@ EXACT_ROWS, EXACT_TOL = 2000, 1e-7
 then exact, whatever `tol` is; float32 ends at the root of that gap. Where ADMM does not get there,
 the working-set solver takes over."""
 
-EXACT_WORK = 30.0
+EXACT_WORK = 10.0
 """Nominal seconds that it may take for that, see `BUDGET`; a tenth if the gap is below tol."""
 
 RANK = 72

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
+from hssvm.hss.hashing import cut_width
 from hssvm.kernels.base import Rows
 
 SCALINGS = (None, "standard", "minmax")
@@ -94,12 +95,15 @@ def require_moderate(X: Rows) -> None:
 def features_differ(X: Rows) -> bool:
     """Whether features have sizes of different orders, so that a kernel sees only the largest.
 
-    Principal components differ by design, and are left alone.
+    Principal components differ by design, and are left alone. So are wide sparse rows: the figures
+    of all their columns would take more memory than the rows.
 
     Parameters
     ----------
     X : (n, p) array or CSR matrix
     """
+    if cut_width(X) < X.shape[1]:
+        return False
     sparse = scipy.sparse.issparse(X)
     low, high = min_max_axis(X, axis=0) if sparse else (X.min(axis=0), X.max(axis=0))
     variance = mean_variance_axis(X, axis=0)[1] if sparse else _variances(X)
