@@ -41,7 +41,6 @@ PHRASES = {
     "column of labels by target": "column of labels by --target",
     "lower max_rank or leaf_size": "lower --max-rank",
     ", or standardize y (sklearn.compose.TransformedTargetRegressor)": "",
-    "goes on from here": "continues from here",
 }
 
 ADVICE = {

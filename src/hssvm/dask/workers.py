@@ -18,7 +18,7 @@ class Workers:
     """The workers of a cluster at one moment.
 
     A worker that is full beyond a share of its memory limit is paused: it finishes the tasks that
-    it has begun, and begins no others. The scheduler goes on to count those as processing.
+    it has begun and starts no others. The scheduler still counts those as processing.
 
     Attributes
     ----------

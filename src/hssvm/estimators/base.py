@@ -87,9 +87,9 @@ REFINED = 0.1
 objective then agrees with LIBSVM's to five digits."""
 
 BUDGET, PATIENCE = 60.0, 5.0
-"""refine='auto' refines if one pass over the kernel matrix takes less than so many nominal seconds
-(counted operations times what they take on two cores of the benchmarks), and gives up after so many
-times the budget. On the data sets of the benchmarks refinement took between a tenth of a pass and
+"""refine='auto' refines if one pass over the kernel matrix takes less than BUDGET nominal seconds
+(counted operations, at their cost on the two cores of the benchmarks), and stops after PATIENCE
+times that budget. On the data sets of the benchmarks refinement took between a tenth of a pass and
 five passes. No clock decides: the same seed gives the same model on a busy machine."""
 
 FLOATS = [np.float64, np.float32]

@@ -21,15 +21,15 @@ FEW_ROWS = 500
 
 ISOLATED, CHECKED_ROWS = 0.1, 64
 """A row is isolated if its kernel values with all others sum to less than this share of the one
-with itself; so many random rows are looked at."""
+with itself. CHECKED_ROWS random rows are sampled."""
 
 MOST, NEARLY_ALL = 0.9, 0.98
 """Share of isolated rows, and of support vectors, that is too much."""
 
 OUTSIDE, SPREAD = 0.95, 5.0
-"""An SVR with this share of its rows at the bound C, and a spread of y of so many C, cannot reach
-y. On six data sets with y in units of 0.01 to 1e5 standard deviations these two tell the fits that
-lost from those that did not."""
+"""An SVR cannot reach y if a share OUTSIDE of its rows is at the bound C and y has a spread above
+SPREAD times C. On six data sets, with y in units of 0.01 to 1e5 standard deviations, these two
+bounds separate the fits that failed from those that did not."""
 
 UNEVEN_FEATURES = (
     "The features have very different sizes, and the kernel sees only the largest: "

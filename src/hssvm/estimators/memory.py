@@ -76,7 +76,7 @@ class FitMemory:
     itemsize : int
         Bytes of a number.
     sparse, scaled, refines : bool
-        Whether X is sparse, is copied to scale it, and whether the fit goes on to the exact kernel.
+        Whether X is sparse, whether scaling copies it, and whether the fit is refined.
     cut_width : int
         Columns of the cuts of the tree.
     ranks : sequence of int

@@ -21,7 +21,7 @@ class Status(Enum):
     MAX_ITER = "Reached max_iter with the gap above tol; raise max_iter, or tol if the gap will do."
     MAX_TIME = "Reached max_time with the gap above tol; raise max_time, or tol if the gap will do."
     STOPPED = (
-        "Stopped by Ctrl-C or a callback with the gap above tol; warm_start=True goes on from here."
+        "Stopped by Ctrl-C or a callback with the gap above tol; warm_start=True resumes the fit."
     )
     MAX_WORK = (
         "Refinement has used up what refine='auto' allows, with the gap above tol; set refine=True "
