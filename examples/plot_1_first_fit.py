@@ -2,12 +2,12 @@
 First fit
 =========
 
-A classifier of two features, what it says about its fit, and where it draws the line.
+Train a classifier on two features, read its report, and plot its decision boundary.
 """
 
 # %%
-# Two spirals, and 20,000 rows of them. scikit-learn's ``SVC`` would take these too; nothing below
-# changes when there are more.
+# The data are 20,000 rows on two spirals. scikit-learn's ``SVC`` could train on these too; with
+# more rows, the code below stays the same.
 
 import numpy as np
 
@@ -23,19 +23,20 @@ X += 0.15 * rng.standard_normal(X.shape)
 y = np.where(arm == 1, "red", "blue")
 
 # %%
-# Half of the rows to train on, half to score on. ``gamma`` is the inverse width of the kernel,
-# ``C`` the price of a row on the wrong side.
+# Train on half of the rows, and score on the other half. ``gamma`` is the inverse width of the
+# kernel, ``C`` the penalty for rows on the wrong side.
 
 model = SVC(C=10, gamma=1.0, random_state=0).fit(X[::2], y[::2])
 print(f"accuracy {model.score(X[1::2], y[1::2]):.4f}")
 
 # %%
-# The report of the fit. *solved* is the line that matters: the duality gap bounds how far the model
-# is from the best one, and *on the exact kernel* says that this is the model LIBSVM looks for.
+# In the report of the fit, *solved* is the line that matters: the duality gap bounds how far the
+# objective is from the optimum, and *on the exact kernel* means that LIBSVM solves the same
+# problem.
 
 print(model.summary())
 
 # %%
-# The boundary, and the margins on either side of it.
+# Plot the decision boundary, and the margins on either side of it.
 
 BoundaryDisplay.from_estimator(model, X[1::2], y[1::2]).plot()

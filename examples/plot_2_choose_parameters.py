@@ -2,11 +2,11 @@
 Choosing C and gamma
 ====================
 
-Cross-validation over a grid, without a refit for every fold and value of C.
+Run a cross-validation over a grid without refitting for every fold and value of C.
 """
 
 # %%
-# Handwritten digits, 1,797 images of 8 x 8 points; is it an even digit?
+# The task is to tell even from odd handwritten digits, from 1,797 images of 8 x 8 pixels.
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -19,9 +19,9 @@ X, digit = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16, digit % 2 == 0, random_state=0)
 
 # %%
-# The kernel matrix is compressed once for every gamma (here, with fewer than 2,000 rows, it is kept
-# as it is). All values of C and all folds are columns of the same solves: a row that a fold holds
-# out is one whose coefficient must stay 0.
+# ``SVCCV`` compresses the kernel matrix once for every gamma (up to 2,000 rows, as here, it
+# keeps the exact matrix). All values of C and all folds are columns of the same problem:
+# to hold out a row, ``SVCCV`` fixes its coefficient at 0.
 
 model = SVCCV(Cs=np.logspace(-1, 3, 5), gammas=np.logspace(-3, 0, 7), random_state=0).fit(
     X_train, y_train
@@ -30,6 +30,7 @@ print(model.best_params_)
 print(f"cross-validation {model.best_score_:.4f}, test {model.score(X_test, y_test):.4f}")
 
 # %%
-# If the best pair, in the frame, lies on an edge of the map, the grid should go on there.
+# A frame marks the best pair. If it lies on an edge of the map, extend the grid in that
+# direction.
 
 ScoreGridDisplay.from_estimator(model).plot()

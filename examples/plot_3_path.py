@@ -1,12 +1,12 @@
 """
-All values of C
-===============
+A path over C
+=============
 
-``svc_path`` trains a model for every C on one compression.
+Train models for many values of C on one compressed kernel matrix with ``svc_path``.
 """
 
 # %%
-# Noisy labels: one row in ten has the wrong one. A large C then follows the noise.
+# One label in ten is wrong, and a large C fits this noise.
 
 import numpy as np
 
@@ -23,13 +23,14 @@ Cs = np.logspace(-3, 3, 13)
 path = svc_path(X[train], y[train], Cs, gamma=0.5, random_state=0)
 
 # %%
-# Thirteen models; as columns they share the matrix, and factors and solves while they go together.
+# The thirteen models share the matrix. They also share factors and solves until each of them
+# needs weights of its own.
 
-for name, seconds in path.report.seconds.items():
+for name, seconds in path.fit_report_.seconds.items():
     print(f"{name:9s}{seconds:6.2f} s")
 
 # %%
-# Accuracy on rows that were not trained on, and how many rows have a coefficient. A small C is
-# smooth and keeps nearly all rows as support vectors; a large one fits the noise.
+# Plot the accuracy on test rows, and the number of support vectors. With a small C, the model is
+# smooth and nearly all rows are support vectors; with a large C, it fits the noise.
 
 PathDisplay.from_path(path, X[test], y[test]).plot()

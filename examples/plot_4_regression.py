@@ -2,11 +2,11 @@
 Regression
 ==========
 
-``SVR`` fits a function with a tube around it; rows inside the tube cost nothing.
+``SVR`` fits a function with a tube around it. Rows inside the tube add nothing to the loss.
 """
 
 # %%
-# A curve that gets faster, with noise.
+# The data follow a curve whose frequency increases, with noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,8 +18,8 @@ X = rng.uniform(0, 3, (10_000, 1))
 y = np.sin(X[:, 0] ** 2 * 2) + 0.15 * rng.standard_normal(10_000)
 
 # %%
-# ``epsilon`` is half the width of the tube. Rows strictly inside it have no coefficient: the wider
-# the tube, the fewer support vectors.
+# ``epsilon`` is half the width of the tube. Rows strictly inside the tube have a coefficient of
+# 0: the wider the tube, the fewer support vectors.
 
 for epsilon in (0.05, 0.15, 0.3):
     model = SVR(C=10, gamma=5.0, epsilon=epsilon, random_state=0).fit(X, y)
@@ -27,7 +27,7 @@ for epsilon in (0.05, 0.15, 0.3):
     print(f"epsilon {epsilon:4}: R^2 {model.score(X, y):.3f}, {share:4.0%} support vectors")
 
 # %%
-# The last of them. Coloured rows are those with a coefficient: on the tube or outside.
+# Plot the last model. The colored rows are its support vectors, on the tube or outside of it.
 
 line = np.linspace(0, 3, 500)
 f = model.predict(line[:, None])

@@ -1,12 +1,13 @@
 """
-Novelty
-=======
+Novelty detection
+=================
 
-``OneClassSVM`` learns where the rows are, from rows without labels.
+``OneClassSVM`` learns the region that contains most rows, without labels.
 """
 
 # %%
-# Two moons with noise. ``nu`` is the share of the training rows that may be left outside.
+# The data are two moons with noise. ``nu`` is the share of the training rows that may lie outside
+# of the region.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,8 +22,8 @@ for nu, model in zip(nus, models, strict=True):
     print(f"nu {nu:4}: {np.mean(model.predict(X) == -1):.3f} of the rows are outside")
 
 # %%
-# The line is where the decision value is 0. A small nu draws it around everything, a large one
-# around where the rows are densest.
+# The decision value is 0 on the black line. With a small nu, the line encloses nearly all rows;
+# with a large nu, it encloses the densest regions.
 
 x, y = np.meshgrid(np.linspace(-1.6, 2.6, 150), np.linspace(-1.1, 1.6, 100))
 grid = np.stack([x.ravel(), y.ravel()], axis=1)

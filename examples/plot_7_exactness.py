@@ -1,12 +1,12 @@
 """
-How exact is it?
-================
+Compressed and exact
+====================
 
-The compressed kernel is an approximation. What it costs is measured, and refinement undoes it.
+The compressed kernel is an approximation. ``certify`` measures its effect; refinement removes it.
 """
 
 # %%
-# Ten features and a narrow kernel: not easy to compress.
+# With ten features and a narrow kernel, the matrix is hard to compress.
 
 import numpy as np
 
@@ -19,30 +19,30 @@ y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(6000) > 
 parameters = {"C": 10, "gamma": 0.1, "random_state": 0}
 
 # %%
-# On the compressed kernel alone. The gap of the report is below ``tol``, but it is that of the
-# compressed problem. ``certify`` evaluates the same coefficients on the true kernel, and says how
-# far they are from its solution.
+# First train on the compressed kernel alone. The gap in the report is below ``tol``, but it
+# belongs to the compressed problem. ``certify`` evaluates the same coefficients on the exact
+# kernel, and bounds how far they are from its solution.
 
-compressed = SVC(**parameters, refine=False).fit(X[:4000], y[:4000])
+compressed = SVC(**parameters, refine=False, n_trees=1).fit(X[:4000], y[:4000])
 report = compressed.fit_report_
 print(f"gap on the compressed kernel {report.gap[0]:.1e}, kernel error {report.kernel_error:.2f}")
 print(compressed.certify(X[:4000], y[:4000]))
 
 # %%
-# Refined, which is the default for so few rows: the same start, then a working-set method on the
-# true kernel. Now the gap is one on the true kernel.
+# Refinement, the default for 4,000 rows, starts from the compressed kernel and continues with a
+# working-set method on the exact kernel. The gap now belongs to the exact kernel.
 
 refined = SVC(**parameters).fit(X[:4000], y[:4000])
 print(refined.certify(X[:4000], y[:4000]))
 
 # %%
-# What it means for new rows:
+# Compare the accuracy on new rows:
 
 for name, model in {"compressed": compressed, "refined": refined}.items():
     print(f"{name:11s} accuracy {model.score(X[4000:], y[4000:]):.3f}")
 
 # %%
-# The gap over the iterations. At the dashed line the start on the compressed kernel ends and
-# refinement begins, on another kernel: so the gap jumps up before it falls.
+# Plot the gap over the iterations. At the dashed line, refinement begins. The kernel changes
+# there, so the gap jumps up before it falls again.
 
 ConvergenceDisplay.from_estimator(refined).plot()

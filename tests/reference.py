@@ -77,7 +77,7 @@ def nested_nystroem(H):
         here, start = {}, 0
         for node in range(2**level):
             rows = tree.perm[offsets[node] : offsets[node + 1]]
-            J = data.skeleton[data.skeleton_ends[node] : data.skeleton_ends[node + 1]]
+            J = data.skeleton[data.skeleton_offsets[node] : data.skeleton_offsets[node + 1]]
             rank = data.ranks[node + 1] - data.ranks[node]
             L = np.linalg.cholesky(K[np.ix_(J, J)])
             children = [below[2 * node], below[2 * node + 1]] if level < tree.depth else None
@@ -143,6 +143,22 @@ def svc_dual(K, bound):
         options={"maxiter": 2000, "ftol": 1e-14},
     )
     return result.x
+
+
+def svc_primal(K, z, sign, cost, intercept):
+    """``1/2 z'Kz`` plus the hinge losses; sign and cost are (n,)."""
+    return z @ K @ z / 2 + (cost * np.maximum(0, 1 - sign * (K @ z + intercept))).sum()
+
+
+def svc_gap(K, problem, Z, j):
+    """Relative duality gap of column j with the best intercept, in float64."""
+    z, bound = Z[:, j].astype(float), problem.bound[:, j].astype(float)
+    f, sign = K @ z, np.sign(bound)
+    loss = min(
+        (np.abs(bound) * np.maximum(0, 1 - sign * (f + b))).sum() for b in (sign - f)[bound != 0]
+    )
+    primal, dual = z @ f / 2 + loss, np.abs(z).sum() - z @ f / 2
+    return (primal - dual) / primal
 
 
 def paper_admm(K, y, C, beta, max_iter):

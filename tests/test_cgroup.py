@@ -1,6 +1,9 @@
 import pytest
+from helpers.platforms import posix
 
 from hssvm._cgroup import cpu_quota
+
+pytestmark = posix
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
 """Children of fork, which have none of their parent's threads."""
 
-import sys
+from helpers.platforms import linux
+from helpers.processes import run_python
 
-import pytest
-from processes import run_python
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fork is safe on Linux only")
+pytestmark = linux
 
 FITTED = """
     import os

@@ -1,11 +1,11 @@
 import os
-import sys
 
 import pytest
-from processes import run_python
+from helpers.platforms import linux
+from helpers.processes import run_python
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS")
+@linux
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="ASan ends the process")
 def test_a_call_after_a_memory_error_is_right(rng):
     code = """

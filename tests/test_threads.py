@@ -1,10 +1,17 @@
 import sys
 import threading
 
+import pytest
 from threadpoolctl import ThreadpoolController
 
 from hssvm import _threads
 from hssvm._threads import serial_blas
+
+
+@pytest.fixture(autouse=True)
+def known_blas():
+    if not blas_threads():
+        pytest.skip("threadpoolctl does not know this BLAS, such as Accelerate of macOS")
 
 
 def blas_threads():

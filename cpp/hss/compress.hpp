@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernel.hpp"
+#include "kernel_matrix.hpp"
 #include "lapack.hpp"
 #include "parallel.hpp"
 #include "skeleton.hpp"
@@ -12,17 +12,17 @@
 
 namespace hss {
 
-// What a node keeps: its skeleton J, of `size` points, and a basis of `rank` <= size functions in
-// their span. At a leaf `basis` is U; above, it is the transfer matrix V, and `coupling` is C of the
-// two children. For the parent only: L of K_JJ = L L', and the (size, rank) rotation Q such that the
-// functions k_J L^-T Q are the node's orthonormal basis; Q is empty where it is the identity. A leaf
-// keeps P = L^-T Q: its basis functions at a new point t are k(t, J) P.
+// A node stores its skeleton J, of `size` points, and a basis of `rank` <= size functions in their
+// span. At a leaf `basis` is U; above, it is the transfer matrix V, and `coupling` is C of the two
+// children. Only the parent needs L of K_JJ = L L' and the (size, rank) rotation Q, with which the
+// functions k_J L^-T Q are the node's orthonormal basis; Q is empty if it is the identity. A leaf
+// also stores P = L^-T Q: its basis functions at a new point t are k(t, J) P.
 template <class T>
 struct NodeBasis {
     std::vector<Index> skeleton;  // rows of X
     Index rank = 0;
-    std::vector<T> basis;     // (m, rank)
-    std::vector<T> coupling;  // (rank_a, rank_b), empty at a leaf
+    std::vector<T> basis;      // (m, rank)
+    std::vector<T> coupling;   // (rank_a, rank_b), empty at a leaf
     std::vector<T> expansion;  // P, (size, rank), empty above the leaves
     std::vector<double> cholesky, rotation;
 };
@@ -34,10 +34,10 @@ struct NodeView {
 };
 
 // The subspace to keep when the skeleton has more points than the basis may have functions. With
-// far = K_SJ L^-T, the functions that matter are those with the leading right singular vectors of the
-// far field far U' for coefficients; in the basis k_J L^-T they span the leading eigenvectors of
-// (U'U)(far'far). The first picks of the greedy choice are nearly there, so one step of subspace
-// iteration from them is enough: Q = orthonormalise((U.T @ U) @ (far.T @ far[:, :rank])).
+// far = K_SJ L^-T, the most important functions have the leading right singular vectors of the far
+// field far U' as coefficients; in the basis k_J L^-T they span the leading eigenvectors of
+// (U'U)(far'far). The first picks of the greedy algorithm nearly span this space, so one step of
+// subspace iteration from them is enough: Q = orthonormalize((U.T @ U) @ (far.T @ far[:, :rank])).
 template <class F>
 void rotate(View<const double> U, View<const F> far, Index rank, View<double> Q) {
     static thread_local Buffer<double> gram_buffer, far_gram_buffer, R_buffer, scratch;
@@ -82,7 +82,7 @@ inline void expand_basis(const NodeView& node, View<double> P) {
     trsm<double>('L', 'L', 'T', node.L, P);
 }
 
-struct Rank {
+struct RankLimits {
     Index max_rank, max_size;  // of the basis, and of the skeleton
     double rtol;
 };
@@ -94,11 +94,11 @@ struct Rank {
 //     C = Q_a.T @ inv(L_a) @ K(J_a, J_b) @ inv(L_b).T @ Q_b
 //     V = blkdiag(Q_a.T @ inv(L_a), Q_b.T @ inv(L_b)) @ U
 //
-// All in double, whatever the precision T of the result: dividing by L can lose five digits, which
-// float does not have. Only the far field, in precision F, may be float: it steers the choice.
+// Computed in double, whatever the precision T of the result: dividing by L can lose five digits,
+// too many for float. Only the far field, in precision F, may be float: it just steers the choice.
 template <class T, class F>
 NodeBasis<T> compress_node(const KernelMatrix& K, const Index* candidates, Index m,
-                           const Index* samples, Index n_samples, const Rank& limits,
+                           const Index* samples, Index n_samples, const RankLimits& limits,
                            const NodeView* children) {
     static thread_local Buffer<double> inside_buffer, basis_buffer, rotated_buffer;
     static thread_local Buffer<F> outside_buffer, far_buffer;
@@ -156,20 +156,20 @@ NodeBasis<T> compress_node(const KernelMatrix& K, const Index* candidates, Index
     return node;
 }
 
-// candidates[offsets[i] : offsets[i + 1]] belong to node i; samples: (n_nodes, n_samples). `children`
-// are the nodes of the level below, two per node, empty at the leaves.
+// candidates[offsets[i] : offsets[i + 1]] belong to node i; samples: (n_nodes, n_samples).
+// `children` are the nodes of the level below, two per node, empty at the leaves.
 template <class T>
 std::vector<NodeBasis<T>> compress_level(const KernelMatrix& K, const Index* candidates,
                                          const Index* offsets, Index n_nodes, const Index* samples,
-                                         Index n_samples, const Rank& limits,
+                                         Index n_samples, const RankLimits& limits,
                                          const std::vector<NodeView>& children) {
     const bool float_suffices = limits.rtol >= 1e-5 && K.fits_float();
     const auto step = float_suffices ? compress_node<T, float> : compress_node<T, double>;
     std::vector<NodeBasis<T>> nodes(n_nodes);
     parallel_for(n_nodes, [&](Index i) {
-        nodes[i] = step(K, candidates + offsets[i], offsets[i + 1] - offsets[i],
-                        samples + i * n_samples, n_samples, limits,
-                        children.empty() ? nullptr : &children[2 * i]);
+        nodes[i] =
+            step(K, candidates + offsets[i], offsets[i + 1] - offsets[i], samples + i * n_samples,
+                 n_samples, limits, children.empty() ? nullptr : &children[2 * i]);
     });
     return nodes;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compress.hpp"
-#include "kernel.hpp"
+#include "kernel_matrix.hpp"
 #include "lapack.hpp"
 #include "parallel.hpp"
 #include "view.hpp"
@@ -14,9 +14,9 @@
 
 namespace hss {
 
-struct Interpolation {
+struct InterpolationLimits {
     Index max_rank;
-    double rtol, atol;  // columns whose residual is below rtol of the largest, or atol, are not chosen
+    double rtol, atol;  // residuals of columns to choose exceed atol and rtol times the largest
 };
 
 // For candidates I and samples S, with the children's skeletons as candidates above the leaves:
@@ -24,11 +24,13 @@ struct Interpolation {
 //     K(S, I) ~ K(S, J) X',   X[J] = identity,   J by QR with column pivoting
 //     basis = X,   coupling = K(J_a, J_b)
 //
-// The pivots and the triangle come from the pivoted Cholesky factor of K(I, S) K(S, I), which is the
-// same R in exact arithmetic and all in BLAS 3; half the digits are enough for tolerances above 1e-7.
+// The pivots and the triangle come from the pivoted Cholesky factor of K(I, S) K(S, I), which
+// equals R in exact arithmetic and uses only BLAS 3. It has half the digits, enough for tolerances
+// above 1e-7.
 template <class T>
 NodeBasis<T> interpolate_node(const KernelMatrix& K, const Index* candidates, Index m, Index m_left,
-                              const Index* samples, Index n_samples, const Interpolation& limits) {
+                              const Index* samples, Index n_samples,
+                              const InterpolationLimits& limits) {
     static thread_local Buffer<double> outside_buffer, gram_buffer, coupling_buffer;
     NodeBasis<T> node;
     View<double> outside = outside_buffer.take(n_samples, m), gram = gram_buffer.take(m, m);
@@ -65,18 +67,18 @@ NodeBasis<T> interpolate_node(const KernelMatrix& K, const Index* candidates, In
     return node;
 }
 
-// candidates[offsets[i] : offsets[i + 1]] and samples[sample_ends[i] : sample_ends[i + 1]] belong to
-// node i; left[i] of its candidates come from its left child (null at the leaves).
+// candidates[offsets[i] : offsets[i + 1]] and samples[sample_offsets[i] : sample_offsets[i + 1]]
+// belong to node i; left[i] of its candidates come from its left child (null at the leaves).
 template <class T>
 std::vector<NodeBasis<T>> interpolate_level(const KernelMatrix& K, const Index* candidates,
                                             const Index* offsets, Index n_nodes, const Index* left,
-                                            const Index* samples, const Index* sample_ends,
-                                            const Interpolation& limits) {
+                                            const Index* samples, const Index* sample_offsets,
+                                            const InterpolationLimits& limits) {
     std::vector<NodeBasis<T>> nodes(n_nodes);
     parallel_for(n_nodes, [&](Index i) {
         nodes[i] = interpolate_node<T>(K, candidates + offsets[i], offsets[i + 1] - offsets[i],
-                                       left ? left[i] : -1, samples + sample_ends[i],
-                                       sample_ends[i + 1] - sample_ends[i], limits);
+                                       left ? left[i] : -1, samples + sample_offsets[i],
+                                       sample_offsets[i + 1] - sample_offsets[i], limits);
     });
     return nodes;
 }

@@ -2,12 +2,12 @@
 //
 // Every kernel here is a function of inner products: radial kernels of |x - y|^2 = |x|^2 + |y|^2 -
 // 2 <x, y>, the others of <x, y> itself. So a block is one product of gathered rows and one
-// vectorised map, done for as many columns at a time as stay in the cache. Where |x - y|^2 is small
-// against the norms the difference loses its digits, and that pair is computed from x - y instead:
-// duplicates get exactly K(x, x). The precision S of a block may be wider than the rows' own T.
+// vectorized map, computed for as many columns at a time as fit in the cache. Where |x - y|^2 is
+// small compared with the norms, the difference cancels, and that pair is computed from x - y
+// instead: duplicates get exactly K(x, x). The precision S of a block may be wider than the
+// precision T of the rows.
 #pragma once
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -19,15 +19,15 @@
 
 namespace hss {
 
-enum class Shape { gaussian, laplacian, matern32, matern52, polynomial };
+enum class KernelType { gaussian, laplacian, matern32, matern52, polynomial };
 
 struct Kernel {
-    Shape shape;
-    double gamma;   // of the distance, or of the inner product
-    double coef0;   // polynomial only, like degree: (gamma <x, y> + coef0)^degree
+    KernelType type;
+    double gamma;  // multiplies the distance or the inner product
+    double coef0;  // polynomial only, like degree: (gamma <x, y> + coef0)^degree
     int degree;
 
-    bool radial() const { return shape != Shape::polynomial; }
+    bool radial() const { return type != KernelType::polynomial; }
 };
 
 // n x p, rows contiguous
@@ -58,12 +58,12 @@ T power(T base, int degree) {
 template <class T>
 void apply_kernel(const Kernel& kernel, T* v, Index n) {
     const T gamma = static_cast<T>(kernel.gamma);
-    switch (kernel.shape) {
-        case Shape::gaussian: return simd::gaussian(v, n, gamma);
-        case Shape::laplacian: return simd::laplacian(v, n, gamma);
-        case Shape::matern32: return simd::matern32(v, n, gamma);
-        case Shape::matern52: return simd::matern52(v, n, gamma);
-        case Shape::polynomial: {
+    switch (kernel.type) {
+        case KernelType::gaussian: return simd::gaussian(v, n, gamma);
+        case KernelType::laplacian: return simd::laplacian(v, n, gamma);
+        case KernelType::matern32: return simd::matern32(v, n, gamma);
+        case KernelType::matern52: return simd::matern52(v, n, gamma);
+        case KernelType::polynomial: {
             const T coef0 = static_cast<T>(kernel.coef0);
             for (Index i = 0; i < n; ++i) v[i] = power(gamma * v[i] + coef0, kernel.degree);
         }
@@ -75,18 +75,19 @@ template <class T, class Distance>
 void finish_column(const Kernel& kernel, T* v, Index n, const T* norm, T norm_y,
                    Distance&& distance) {
     if (kernel.radial() && simd::distances(v, n, norm, norm_y)) {
-        const T tau = simd::half_lost<T>();
+        const T tau = simd::cancellation_threshold<T>();
         for (Index i = 0; i < n; ++i)
             if (v[i] <= tau * (norm[i] + norm_y)) v[i] = distance(i);
     }
     apply_kernel(kernel, v, n);
 }
 
-// Columns of a block worked on at once: the block stays in the second-level cache.
+// Columns of a block to process at once, so that the block stays in the second-level cache.
 template <class T>
 Index chunk_columns(Index n_rows) {
     const Index bytes = 1024 * 1024;
-    return std::max<Index>(16, bytes / (static_cast<Index>(sizeof(T)) * std::max<Index>(n_rows, 1)));
+    return std::max<Index>(16,
+                           bytes / (static_cast<Index>(sizeof(T)) * std::max<Index>(n_rows, 1)));
 }
 
 template <class T, class S>
@@ -99,7 +100,8 @@ void kernel_block(const Kernel& kernel, const DenseRows<T>& X, const Index* I, I
     View<S> rows = rows_buffer.take(p, n_rows), cols = cols_buffer.take(p, chunk);
     S *norm = norm_buffer.take(n_rows + chunk), *norm_y = norm + n_rows;
 
-    // Distances do not change under a translation, and rounding is least around a near centre.
+    // Distances are invariant under translation, and rounding errors are smallest around a nearby
+    // center.
     S* center = center_buffer.take(p);
     std::fill_n(center, p, S(0));
     if (kernel.radial()) {
@@ -121,9 +123,8 @@ void kernel_block(const Kernel& kernel, const DenseRows<T>& X, const Index* I, I
                 out.block(0, begin, n_rows, width));
         for (Index j = 0; j < width; ++j) {
             const T* y = Y.data + J[begin + j] * p;
-            finish_column(kernel, out.col(begin + j), n_rows, norm, norm_y[j], [&](Index i) {
-                return simd::squared_distance(X.data + I[i] * p, y, p);
-            });
+            finish_column(kernel, out.col(begin + j), n_rows, norm, norm_y[j],
+                          [&](Index i) { return simd::squared_distance(X.data + I[i] * p, y, p); });
         }
     }
 }
@@ -155,11 +156,11 @@ S squared_norm(const SparseRows<T>& X, Index i) {
     return sum;
 }
 
-// Some rows of X side by side, `simd::lanes` of them, as dense vectors over the features they have:
-// an entry of another row then meets all of them in one vector operation.
+// `simd::lanes` rows of X side by side, as dense vectors over the features that occur in them: an
+// entry of another row is multiplied with all of them in one vector operation.
 template <class S>
 class SparseLanes {
-    std::vector<std::int32_t> slot;  // of a feature; 0 is the slot of all others, which stays zero
+    std::vector<std::int32_t> slot;  // of each feature; slot 0 stays zero, for absent ones
     std::vector<Index> used;
     Buffer<S> buffer;
     S* values = nullptr;
@@ -212,65 +213,6 @@ void kernel_block(const Kernel& kernel, const SparseRows<T>& X, const Index* I, 
         finish_column(kernel, out.col(j), n_rows, norm, squared_norm<S>(Y, J[j]),
                       [&](Index i) { return squared_distance(X, I[i], Y, J[j]); });
 }
-
-// The kernel matrix of one set of rows; its entries are computed when asked for, in the precision
-// asked for, by several threads at once.
-struct KernelMatrix {
-    virtual ~KernelMatrix() = default;
-    // out(i, j) = K(I[i], J[j])
-    virtual void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
-                       View<float> out) const = 0;
-    virtual void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
-                       View<double> out) const = 0;
-    // Whether float has the range for the entries and their squares, and for computing them.
-    virtual bool fits_float() const = 0;
-};
-
-template <class S, class T>
-S squared_norm(const DenseRows<T>& X, Index i) {
-    S sum = 0;
-    for (Index f = 0; f < X.p; ++f) sum += static_cast<S>(X.data[i * X.p + f]) * X.data[i * X.p + f];
-    return sum;
-}
-
-template <class Rows>
-double largest_squared_norm(const Rows& X) {
-    const Index chunk = 4096, n_chunks = (X.n + chunk - 1) / chunk;
-    std::vector<double> largest(static_cast<std::size_t>(n_chunks), 0.0);
-    parallel_for(n_chunks, [&](Index c) {
-        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i)
-            largest[c] = std::max(largest[c], squared_norm<double>(X, i));
-    });
-    return n_chunks > 0 ? *std::max_element(largest.begin(), largest.end()) : 0.0;
-}
-
-inline bool fits_float(const Kernel& kernel, double largest_squared_norm) {
-    if (!(kernel.gamma > 1e-30 && kernel.gamma < 1e30 && largest_squared_norm < 1e36)) return false;
-    if (kernel.radial()) return true;
-    const double largest = power(kernel.gamma * largest_squared_norm + kernel.coef0, kernel.degree);
-    return largest > 1e-16 && largest < 1e16;
-}
-
-template <class Rows>
-struct RowsKernelMatrix final : KernelMatrix {
-    Kernel kernel;
-    Rows X;
-    mutable std::atomic<double> largest{-1};  // |x|^2, once it is known
-
-    RowsKernelMatrix(Kernel kernel, Rows X) : kernel(kernel), X(X) {}
-    bool fits_float() const override {
-        if (largest < 0) largest = largest_squared_norm(X);
-        return hss::fits_float(kernel, largest);
-    }
-    void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
-               View<float> out) const override {
-        kernel_block(kernel, X, I, n_rows, X, J, n_cols, out);
-    }
-    void block(const Index* I, Index n_rows, const Index* J, Index n_cols,
-               View<double> out) const override {
-        kernel_block(kernel, X, I, n_rows, X, J, n_cols, out);
-    }
-};
 
 // All of K(X, Y), out(i, j) = k(x_i, y_j) with contiguous rows, in tiles on all threads.
 template <class T, class Rows>

@@ -1,6 +1,6 @@
-// The BLAS and LAPACK routines used, through function pointers that core.cpp takes from SciPy
-// (scipy.linalg.cython_blas, cython_lapack) when the module is imported. Nothing is linked, and the
-// process has one BLAS, whose threads Python limits with threadpoolctl.
+// The BLAS and LAPACK routines used, through function pointers that bindings/lapack.cpp reads from
+// SciPy (scipy.linalg.cython_blas, cython_lapack) when the module is imported. The core links to no
+// BLAS, so the process has only SciPy's, whose threads Python limits with threadpoolctl.
 #pragma once
 #include <algorithm>
 
@@ -44,7 +44,8 @@ void syrk_lower(char trans, T alpha, View<const T> A, View<T> C) {
     char uplo = 'L';
     T one = 1;
     if (n == 0 || k == 0) return;
-    Lapack<T>::syrk(&uplo, &trans, &n, &k, &alpha, const_cast<T*>(A.data), &lda, &one, C.data, &ldc);
+    Lapack<T>::syrk(&uplo, &trans, &n, &k, &alpha, const_cast<T*>(A.data), &lda, &one, C.data,
+                    &ldc);
 }
 
 // B = op(A)^-1 B (side 'L') or B op(A)^-1 (side 'R'), A triangular
@@ -71,7 +72,7 @@ void trmm(char side, char uplo, char trans, View<const T> A, View<T> B) {
                     &ldb);
 }
 
-// Lower triangle of A = L L'; false where A is not positive definite.
+// Lower triangle of A = L L'; returns false if A is not positive definite.
 template <class T>
 bool potrf_lower(View<T> A) {
     int n = static_cast<int>(A.cols), lda = static_cast<int>(A.ld), info = 0;
@@ -80,8 +81,9 @@ bool potrf_lower(View<T> A) {
     return info == 0;
 }
 
-// Lower triangle of P'AP = L L' with the largest diagonal first, until what is left of it is below
-// tol: returns the rank. pivot[j]: which row of A came j-th. Only the first `rank` columns are L.
+// Lower triangle of P'AP = L L' with diagonal pivoting, stopped when the remaining diagonal is
+// below tol; returns the rank. pivot[j] is the row of A chosen in step j. Only the first `rank`
+// columns are L.
 template <class T>
 Index pstrf_lower(View<T> A, int* pivot, T tol) {
     static thread_local Buffer<T> work;
@@ -100,7 +102,7 @@ void lauum_lower(View<T> L) {
     if (n > 0) Lapack<T>::lauum(&uplo, &n, L.data, &ld, &info);
 }
 
-// Y (m x r, m >= r) becomes the Q of its thin QR; R (r x r) its upper triangle, zero below.
+// Overwrites Y (m x r, m >= r) by the Q of its thin QR, and R (r x r) by the upper triangle.
 template <class T>
 void thin_qr(View<T> Y, View<T> R, Buffer<T>& scratch) {
     int m = static_cast<int>(Y.rows), r = static_cast<int>(Y.cols), ld = static_cast<int>(Y.ld);

@@ -16,15 +16,15 @@
 
 namespace hss {
 
-// Asked now and then from the calling thread during long loops; throws to stop the loop (core.cpp
-// lets Python handle Ctrl-C here).
+// Called from time to time by the calling thread during long loops; throws to stop the loop. Python
+// handles Ctrl-C here (bindings/threads.cpp).
 inline void (*check_interrupt)() = nullptr;
 
-// Threads of a loop at most, whatever OpenMP allows; 0 for no limit.
+// Upper limit on the threads of a loop, in addition to OpenMP's own; 0 for none.
 inline std::atomic<int> max_threads{0};
 
-// The threads of OpenMP do not exist in a forked child, where a team would wait for them for ever:
-// loops in a child run on the calling thread alone.
+// OpenMP's threads do not exist in a forked child, where a team would wait for them forever: loops
+// in a child run on the calling thread only.
 inline std::atomic<bool> forked{false};
 
 inline void watch_forks() {
@@ -33,7 +33,7 @@ inline void watch_forks() {
 #endif
 }
 
-// Threads that a loop of many steps runs on.
+// The number of threads that run a long loop.
 inline int thread_count() {
 #ifdef _OPENMP
     if (forked) return 1;
@@ -44,7 +44,7 @@ inline int thread_count() {
 #endif
 }
 
-// body(i) for i = 0 .. n-1 in no fixed order. The first exception ends the loop and is rethrown.
+// body(i) for i = 0 .. n-1 in no fixed order. The first exception stops the loop and is rethrown.
 template <class Body>
 void parallel_for(Index n, Body&& body) {
     std::atomic<Index> next{0};

@@ -1,5 +1,5 @@
-// Loops that the compiler turns into vector code, compiled for several instruction sets where the
-// toolchain can choose between them when the module is loaded.
+// Loops that the compiler vectorizes, compiled for several instruction sets where the toolchain can
+// choose between them when the module is loaded.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,7 @@
 
 #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && \
     defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define HSS_CLONES \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define HSS_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define HSS_CLONES
 #endif
@@ -31,7 +30,7 @@
 namespace hss::simd {
 
 // exp(x) for x <= 0, to about one unit in the last place; 0 below the normal range. Written out
-// because the vector exp of libm is neither portable nor reachable without -ffast-math.
+// because libm's vector exp is not portable and needs -ffast-math.
 HSS_INLINE double exp_nonpositive(double x) {
     constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: rounds to an integer
     const double y = x < -708.0 ? -708.0 : x;
@@ -85,39 +84,39 @@ HSS_INLINE float exp_nonpositive(float x) {
 template <class T>
 HSS_INLINE T dot_body(const T* x, const T* y, Index n) {
     T sum = 0;
-HSS_SIMD(reduction(+ : sum))
+    HSS_SIMD(reduction(+ : sum))
     for (Index i = 0; i < n; ++i) sum += x[i] * y[i];
     return sum;
 }
 template <class T>
 HSS_INLINE T squared_distance_body(const T* x, const T* y, Index n) {
     T sum = 0;
-HSS_SIMD(reduction(+ : sum))
+    HSS_SIMD(reduction(+ : sum))
     for (Index i = 0; i < n; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
     return sum;
 }
-#define HSS_REDUCTION(name)                                                                        \
-    HSS_CLONES inline double name(const double* x, const double* y, Index n) {                     \
-        return name##_body(x, y, n);                                                               \
-    }                                                                                              \
-    HSS_CLONES inline float name(const float* x, const float* y, Index n) {                        \
-        return name##_body(x, y, n);                                                               \
+#define HSS_REDUCTION(name)                                                    \
+    HSS_CLONES inline double name(const double* x, const double* y, Index n) { \
+        return name##_body(x, y, n);                                           \
+    }                                                                          \
+    HSS_CLONES inline float name(const float* x, const float* y, Index n) {    \
+        return name##_body(x, y, n);                                           \
     }
 HSS_REDUCTION(dot)
 HSS_REDUCTION(squared_distance)
 #undef HSS_REDUCTION
 
-// `width` columns a, a + ld, ... of length n at a time: dots with x, and y += a weighted sum of them.
-// Single right-hand sides are solved with these at the speed of memory, which BLAS's trsv and gemv
-// miss by half at these sizes.
+// Dot products of x with `width` columns a, a + ld, ... of length n at once, and y += a weighted
+// sum of the columns. Solves with a single right-hand side run at memory speed with these; trsv and
+// gemv of BLAS reach half of it at these sizes.
 constexpr Index width = 8;
 
 template <class T>
 HSS_INLINE void dot_columns_body(const T* a, Index ld, Index n, const T* x, T* out) {
     T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
-    const T *a1 = a + ld, *a2 = a1 + ld, *a3 = a2 + ld, *a4 = a3 + ld, *a5 = a4 + ld,
-            *a6 = a5 + ld, *a7 = a6 + ld;
-HSS_SIMD(reduction(+ : s0, s1, s2, s3, s4, s5, s6, s7))
+    const T *a1 = a + ld, *a2 = a1 + ld, *a3 = a2 + ld, *a4 = a3 + ld, *a5 = a4 + ld, *a6 = a5 + ld,
+            *a7 = a6 + ld;
+    HSS_SIMD(reduction(+ : s0, s1, s2, s3, s4, s5, s6, s7))
     for (Index i = 0; i < n; ++i) {
         s0 += a[i] * x[i], s1 += a1[i] * x[i], s2 += a2[i] * x[i], s3 += a3[i] * x[i];
         s4 += a4[i] * x[i], s5 += a5[i] * x[i], s6 += a6[i] * x[i], s7 += a7[i] * x[i];
@@ -127,17 +126,17 @@ HSS_SIMD(reduction(+ : s0, s1, s2, s3, s4, s5, s6, s7))
 }
 template <class T>
 HSS_INLINE void add_columns_body(const T* a, Index ld, Index n, const T* w, T* y) {
-    const T *a1 = a + ld, *a2 = a1 + ld, *a3 = a2 + ld, *a4 = a3 + ld, *a5 = a4 + ld,
-            *a6 = a5 + ld, *a7 = a6 + ld;
+    const T *a1 = a + ld, *a2 = a1 + ld, *a3 = a2 + ld, *a4 = a3 + ld, *a5 = a4 + ld, *a6 = a5 + ld,
+            *a7 = a6 + ld;
     const T w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3], w4 = w[4], w5 = w[5], w6 = w[6], w7 = w[7];
-HSS_SIMD()
+    HSS_SIMD()
     for (Index i = 0; i < n; ++i)
         y[i] += ((w0 * a[i] + w1 * a1[i]) + (w2 * a2[i] + w3 * a3[i])) +
                 ((w4 * a4[i] + w5 * a5[i]) + (w6 * a6[i] + w7 * a7[i]));
 }
-#define HSS_COLUMNS(name, T)                                                                       \
-    HSS_CLONES inline void name(const T* a, Index ld, Index n, const T* x, T* y) {                 \
-        name##_body(a, ld, n, x, y);                                                               \
+#define HSS_COLUMNS(name, T)                                                       \
+    HSS_CLONES inline void name(const T* a, Index ld, Index n, const T* x, T* y) { \
+        name##_body(a, ld, n, x, y);                                               \
     }
 HSS_COLUMNS(dot_columns, double)
 HSS_COLUMNS(dot_columns, float)
@@ -156,16 +155,16 @@ HSS_INLINE void sparse_dots_body(const S* values, const std::int32_t* slot,
     for (Index a = 0; a < nnz; ++a) {
         const S x = data[a];
         const S* v = values + slot[indices[a]] * lanes;
-HSS_SIMD()
+        HSS_SIMD()
         for (Index l = 0; l < lanes; ++l) sum[l] += x * v[l];
     }
     for (Index l = 0; l < lanes; ++l) out[l] = sum[l];
 }
-#define HSS_SPARSE(S, T)                                                                           \
-    HSS_CLONES inline void sparse_dots(const S* values, const std::int32_t* slot,                  \
-                                       const std::int32_t* indices, const T* data, Index nnz,      \
-                                       S* out) {                                                   \
-        sparse_dots_body(values, slot, indices, data, nnz, out);                                   \
+#define HSS_SPARSE(S, T)                                                                      \
+    HSS_CLONES inline void sparse_dots(const S* values, const std::int32_t* slot,             \
+                                       const std::int32_t* indices, const T* data, Index nnz, \
+                                       S* out) {                                              \
+        sparse_dots_body(values, slot, indices, data, nnz, out);                              \
     }
 HSS_SPARSE(float, float)
 HSS_SPARSE(double, float)
@@ -173,20 +172,20 @@ HSS_SPARSE(double, double)
 HSS_SPARSE(float, double)
 #undef HSS_SPARSE
 
-// |x - y|^2 computed as |x|^2 + |y|^2 - 2 <x, y> has lost half of its digits below this share of
-// |x|^2 + |y|^2.
+// |x - y|^2 computed as |x|^2 + |y|^2 - 2 <x, y> has lost half of its digits if it is below this
+// fraction of |x|^2 + |y|^2.
 template <class T>
-HSS_INLINE T half_lost() {
+HSS_INLINE T cancellation_threshold() {
     return std::sqrt(std::numeric_limits<T>::epsilon());
 }
 
 // v[i] = |x_i - y|^2 from v[i] = <x_i, y>, norm[i] = |x_i|^2, norm_y = |y|^2. Returns whether some
-// distance is so small against the norms that the difference has lost half of its digits.
+// distance is so small compared with the norms that it has lost half of its digits.
 template <class T>
 HSS_INLINE bool distances_body(T* v, Index n, const T* norm, T norm_y) {
-    const T tau = half_lost<T>();
+    const T tau = cancellation_threshold<T>();
     int lost = 0;
-HSS_SIMD(reduction(| : lost))
+    HSS_SIMD(reduction(| : lost))
     for (Index i = 0; i < n; ++i) {
         const T total = norm[i] + norm_y;
         const T d = total - 2 * v[i];
@@ -225,8 +224,8 @@ HSS_INLINE void matern52_body(T* v, Index n, T gamma) {
         v[i] = (1 + a + a * a / 3) * exp_nonpositive(-a);
     }
 }
-#define HSS_RADIAL(name)                                                                           \
-    HSS_CLONES inline void name(double* v, Index n, double gamma) { name##_body(v, n, gamma); }    \
+#define HSS_RADIAL(name)                                                                        \
+    HSS_CLONES inline void name(double* v, Index n, double gamma) { name##_body(v, n, gamma); } \
     HSS_CLONES inline void name(float* v, Index n, float gamma) { name##_body(v, n, gamma); }
 HSS_RADIAL(gaussian)
 HSS_RADIAL(laplacian)
@@ -248,82 +247,5 @@ HSS_CLONES inline void eliminate(double* E, double* G, Index p, const double* u,
         }
     }
 }
-
-// Passes over all variables of a step of SMO (see smo.hpp). Maxima are taken per block and searched for
-// in the best block only: an index inside a vector loop would slow it down.
-template <class T>
-constexpr T huge() {
-    return std::numeric_limits<T>::max() / 4;
-}
-constexpr Index block = 256;
-
-template <class T>
-HSS_INLINE Index find(const T* v, Index begin, Index n, T value) {
-    Index i = begin;
-    while (i + 1 < n && v[i] != value) ++i;
-    return i;
-}
-
-// g += step (a - b); the i with the smallest g[i] + cost[i]
-template <class T>
-HSS_INLINE Index move_pair_body(T* g, const T* a, const T* b, T step, const T* cost, Index n) {
-    T best = huge<T>() * 2;
-    Index at = 0;
-    for (Index begin = 0; begin < n; begin += block) {
-        const Index end = begin + block < n ? begin + block : n;
-        T least = huge<T>() * 2;
-HSS_SIMD(reduction(min : least))
-        for (Index i = begin; i < end; ++i) {
-            g[i] += step * (a[i] - b[i]);
-            const T value = g[i] + cost[i];
-            least = value < least ? value : least;
-        }
-        if (least < best) best = least, at = begin;
-    }
-    const Index end = at + block < n ? at + block : n;
-    while (at + 1 < end && g[at] + cost[at] != best) ++at;
-    return at;
-}
-
-// With v = g - cost, the j with the largest gain (v[j] - slope)^2 / |x_i - x_j|^2 among those with
-// v[j] > slope; largest: the largest v.
-template <class T>
-HSS_INLINE Index best_partner_body(const T* g, const T* cost, const T* row, const T* diagonal, Index n,
-                                   T slope, T diagonal_i, T flat, T* gain, T* largest) {
-    T best = -1, top = -huge<T>();
-    Index at = 0;
-    for (Index begin = 0; begin < n; begin += block) {
-        const Index end = begin + block < n ? begin + block : n;
-        T most = -1, high = -huge<T>();
-HSS_SIMD(reduction(max : most, high))
-        for (Index j = begin; j < end; ++j) {
-            const T value = g[j] - cost[j];
-            const T rise = value - slope;
-            const T total = diagonal_i + diagonal[j], curvature = total - 2 * row[j];
-            const T safe = curvature > flat * total ? curvature : flat * total;
-            const T gained = rise > 0 ? rise * rise / safe : T(-1);
-            gain[j] = gained;
-            most = gained > most ? gained : most;
-            high = value > high ? value : high;
-        }
-        if (most > best) best = most, at = begin;
-        top = high > top ? high : top;
-    }
-    *largest = top;
-    return find(gain, at, at + block < n ? at + block : n, best);
-}
-#define HSS_SMO(T)                                                                                 \
-    HSS_CLONES inline Index move_pair(T* g, const T* a, const T* b, T step, const T* cost,         \
-                                      Index n) {                                                   \
-        return move_pair_body(g, a, b, step, cost, n);                                             \
-    }                                                                                              \
-    HSS_CLONES inline Index best_partner(const T* g, const T* cost, const T* row,                  \
-                                         const T* diagonal, Index n, T slope, T diagonal_i,        \
-                                         T flat, T* gain, T* largest) {                            \
-        return best_partner_body(g, cost, row, diagonal, n, slope, diagonal_i, flat, gain, largest); \
-    }
-HSS_SMO(double)
-HSS_SMO(float)
-#undef HSS_SMO
 
 }  // namespace hss::simd

@@ -1,21 +1,21 @@
-// The skeleton of one node: which candidates best explain the kernel outside the node.
+// The skeleton of one node: the candidates that best explain the kernel outside the node.
 //
-// With J the chosen candidates, E = K - U U' is what the Nystroem form on J leaves of the candidates'
-// block K, and R = K(S, I) - K(S, J) K_JJ^-1 K(J, I) what it leaves of the far field seen from the
-// samples S. Greedy in Python, with rank-one updates:
+// With J the chosen candidates, E = K - U U' is the residual of the Nystroem approximation on J in
+// the candidates' block K, and R = K(S, I) - K(S, J) K_JJ^-1 K(J, I) its residual in the far field
+// seen from the samples S. The greedy algorithm in Python, with rank-one updates:
 //
 //     while len(J) < max_size and norm(R) > rtol * norm(K_SI):
 //         j = argmax((R**2).sum(0) / d**(2/3));  u = (K[:, j] - U @ U[j]) / sqrt(d[j])
 //         R -= outer(R[:, j] / sqrt(d[j]), u);  d -= u**2;  U = c_[U, u];  J.append(j)
 //
-// with d = diag(E). The power of d makes a family of rules: 1 is what explains most of the functions
-// k(s, .) in the norm of the kernel's space, 0 takes the largest residual. The matrix error is
-// smallest in between, and the pivots d[j] stay larger than with 1, which is good for rounding.
+// with d = diag(E). The power of d defines a family of rules: 1 explains most of the functions k(s,
+// .) in the norm of the kernel's space, 0 chooses the largest residual. The matrix error is
+// smallest in between, and the pivots d[j] stay larger than with 1, which reduces rounding errors.
 //
-// Here it runs in blocks, so that the work on R is matrix products: the candidates of highest score
-// form a pool and play the greedy game among themselves, on their own small blocks of E and R'R,
-// until a number of them is picked; only then U, R and the scores of everybody are brought up to
-// date. This is as accurate as one candidate at a time, and much faster.
+// The implementation works in blocks, so that updates of R are matrix products: the candidates with
+// the highest scores form a pool, and the greedy algorithm runs inside the pool, on its own small
+// blocks of E and R'R, until it has made a number of picks; only then are U, R and all scores
+// updated. This is as accurate as one candidate at a time, and much faster.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -28,45 +28,45 @@
 
 namespace hss {
 
-struct SkeletonRule {
+struct SkeletonLimits {
     Index max_size;
-    double rtol;  // 0: go on to max_size, or until all candidates are explained
+    double rtol;  // 0: continue to max_size, or until all candidates are explained
 };
 
 constexpr Index pool_size = 64;
-// Picks per block: few at first, so that small ranks are not overshot.
+// Picks per block: few at first, to avoid overshooting small ranks.
 inline Index block_picks(Index size) { return std::clamp<Index>(size / 2, 4, 32); }
 
 inline double score(double energy, double d) { return energy / std::cbrt(d * d); }
 
-// A candidate whose residual variance d is below `explained` of the largest variance at the start
-// counts as explained: dividing by less would turn rounding into basis vectors. Nor is one taken
-// while others have more than 1 / `least_pivot` times its d: small pivots before large ones make
-// L ill-conditioned beyond need.
-constexpr double explained = 1e-12;
-constexpr double least_pivot = 1e-3;
+// A candidate counts as explained once its residual variance d is below `min_relative_variance`
+// times the largest initial variance: dividing by less would turn rounding errors into basis
+// vectors. A candidate also has to wait while d is below `min_pivot_ratio` times the largest d:
+// small pivots before large ones make L needlessly ill-conditioned.
+constexpr double min_relative_variance = 1e-12;
+constexpr double min_pivot_ratio = 1e-3;
 
-// K: (m, m) block of the candidates, R: (s, m) far field, overwritten. Writes the positions chosen,
+// K: (m, m) block of the candidates, R: (s, m) far field, overwritten. Writes the chosen positions,
 // in order; U = K_IJ L^-T: (m, >= size) with U[chosen] = L lower triangular; and far = K_SJ L^-T:
 // (s, >= size), the far field in the same basis. Returns the size. R only steers the choice and may
-// be float; K and U carry the promise K - U U' >= 0 and are double.
+// be float; K and U are double because they guarantee K - U U' >= 0.
 template <class T>
-Index choose_skeleton(View<const double> K, View<T> R, const SkeletonRule& rule, Index* chosen,
+Index choose_skeleton(View<const double> K, View<T> R, const SkeletonLimits& limits, Index* chosen,
                       View<double> U, View<T> far) {
     static thread_local Buffer<double> E_buffer, G_buffer, rows_buffer, picked_buffer, L_buffer;
     static thread_local Buffer<T> pool_buffer, gram_buffer, U_far_buffer, L_far_buffer;
-    const Index m = K.cols, max_size = std::min(rule.max_size, m);
+    const Index m = K.cols, max_size = std::min(limits.max_size, m);
     std::vector<double> d(m), scores(m);
     std::vector<Index> order(m), picks;
     double largest = 0;
     for (Index j = 0; j < m; ++j) largest = std::max(largest, d[j] = K(j, j));
-    const double floor = explained * largest;
+    const double floor = min_relative_variance * largest;
 
     Index size = 0;
     double first_energy = -1;
     while (size < max_size) {
         const double least =
-            std::max(floor, least_pivot * *std::max_element(d.begin(), d.end()));
+            std::max(floor, min_pivot_ratio * *std::max_element(d.begin(), d.end()));
         double energy = 0;
         Index n_open = 0;
         for (Index j = 0; j < m; ++j) {
@@ -78,7 +78,8 @@ Index choose_skeleton(View<const double> K, View<T> R, const SkeletonRule& rule,
             }
         }
         if (first_energy < 0) first_energy = energy;
-        if (n_open == 0 || (rule.rtol > 0 && energy <= rule.rtol * rule.rtol * first_energy)) break;
+        if (n_open == 0 || (limits.rtol > 0 && energy <= limits.rtol * limits.rtol * first_energy))
+            break;
         const Index p = std::min(pool_size, n_open);
         std::nth_element(order.begin(), order.begin() + (p - 1), order.begin() + n_open,
                          [&](Index a, Index b) {
@@ -99,10 +100,11 @@ Index choose_skeleton(View<const double> K, View<T> R, const SkeletonRule& rule,
         gemm<T>('T', 'N', T(1), pool, pool, T(0), gram);
         std::copy_n(gram.data, p * p, G.data);
 
-        const Index limit = std::min({block_picks(size), p, max_size - size});
-        View<double> columns = picked_buffer.take(p, limit + 1);  // u of each pick, over the pool
+        const Index n_wanted = std::min({block_picks(size), p, max_size - size});
+        // u of each pick, over the pool; the last column is scratch
+        View<double> columns = picked_buffer.take(p, n_wanted + 1);
         picks.clear();
-        for (Index t = 0; t < limit; ++t) {
+        for (Index t = 0; t < n_wanted; ++t) {
             Index best = -1;
             double best_score = -1;
             for (Index a = 0; a < p; ++a) {
@@ -112,7 +114,7 @@ Index choose_skeleton(View<const double> K, View<T> R, const SkeletonRule& rule,
             }
             if (best < 0) break;
             const double pivot = std::sqrt(E(best, best));
-            double *u = columns.col(t), *g = columns.col(limit);
+            double *u = columns.col(t), *g = columns.col(n_wanted);
             for (Index a = 0; a < p; ++a) {
                 u[a] = E(a, best) / pivot;
                 g[a] = G(a, best) / pivot;
@@ -124,11 +126,12 @@ Index choose_skeleton(View<const double> K, View<T> R, const SkeletonRule& rule,
         const Index n_picks = static_cast<Index>(picks.size());
         if (n_picks == 0) break;
 
-        // Everybody: U_new = (K[:, picks] - U U[picks]') L^-T,  R -= (R[:, picks] L^-T) U_new',
-        // where L is the Cholesky factor of the picks' residual block.
+        // Update all candidates, with L the Cholesky factor of the picks' residual block:
+        //     U_new = (K[:, picks] - U U[picks]') L^-T,  R -= (R[:, picks] L^-T) U_new'
         View<double> L = L_buffer.take(n_picks, n_picks), U_new = U.block(0, size, m, n_picks);
         View<T> L_far = L_far_buffer.take(n_picks, n_picks),
-                far_new = far.block(0, size, R.rows, n_picks), U_far = U_far_buffer.take(m, n_picks);
+                far_new = far.block(0, size, R.rows, n_picks),
+                U_far = U_far_buffer.take(m, n_picks);
         View<double> picked = rows.block(0, 0, n_picks, size);  // rows of U at the picks
         for (Index t = 0; t < n_picks; ++t) {
             const Index j = chosen[size + t] = order[picks[t]];
@@ -139,7 +142,7 @@ Index choose_skeleton(View<const double> K, View<T> R, const SkeletonRule& rule,
         }
         gemm<double>('N', 'T', -1, U.block(0, 0, m, size), picked, 1, U_new);
         trsm<double>('R', 'L', 'T', L, U_new);
-        // Rows of skeleton points are known: zero where explained before, L at the picks.
+        // Rows of skeleton points are known exactly: zero for earlier points, L at the picks.
         for (Index t = 0; t < n_picks; ++t) {
             for (Index q = 0; q < size; ++q) U_new(chosen[q], t) = 0;
             for (Index q = 0; q < n_picks; ++q) U_new(chosen[size + q], t) = L(q, t);

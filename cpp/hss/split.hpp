@@ -1,4 +1,4 @@
-// Cutting the nodes of a level in two equal halves, and sending new points down the cuts.
+// Splitting the nodes of a level into equal halves, and routing new points to leaves.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ void axpy(const SparseRows<T>& X, Index i, T weight, T* v) {
     for (Index a = X.indptr[i]; a < X.indptr[i + 1]; ++a) v[X.indices[a]] += weight * X.data[a];
 }
 
-// A small counter-based generator (splitmix64): the same numbers whichever thread asks.
+// A small counter-based generator (splitmix64): the numbers do not depend on the thread.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
     std::uint64_t z = seed + (counter + 1) * 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -40,19 +40,19 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
     return z ^ (z >> 31);
 }
 
-struct TwoMeans {
+struct TwoMeansOptions {
     Index n_samples, n_starts, n_iterations;
 };
 
 // Balanced two-means: the direction v between the means of the two halves that the median of
 // <x, v> makes of a sample of the rows, iterated to (nearly) a fixed point from several random
-// directions; the pair of means furthest apart wins. Written by hand because k-means in libraries
-// does not balance, and a node needs this cheaply for dense and for sparse rows.
+// directions; the pair of means farthest apart wins. Written by hand because k-means in libraries
+// does not balance the clusters, and a node needs this cheaply for dense and for sparse rows.
 template <class T, class Rows>
-void two_means_direction(const Rows& X, const Index* rows, Index n_rows, const TwoMeans& rule,
-                         std::uint64_t seed, T* direction) {
+void two_means_direction(const Rows& X, const Index* rows, Index n_rows,
+                         const TwoMeansOptions& options, std::uint64_t seed, T* direction) {
     const Index p = X.p;
-    std::vector<Index> sample(static_cast<std::size_t>(std::min(n_rows, rule.n_samples)));
+    std::vector<Index> sample(static_cast<std::size_t>(std::min(n_rows, options.n_samples)));
     const Index n = static_cast<Index>(sample.size()), half = n / 2;
     for (Index s = 0; s < n; ++s)
         sample[s] = rows[n == n_rows ? s
@@ -61,7 +61,7 @@ void two_means_direction(const Rows& X, const Index* rows, Index n_rows, const T
     std::vector<T> mean(static_cast<std::size_t>(p), T(0)), v(mean.size()), next(mean.size());
     for (Index i : sample) axpy(X, i, T(1) / static_cast<T>(n), mean.data());
     std::vector<std::pair<T, Index>> projected(sample.size());
-    auto normalise = [](std::vector<T>& x) {
+    auto normalize = [](std::vector<T>& x) {
         double norm = 0;
         for (T value : x) norm += static_cast<double>(value) * value;
         norm = std::sqrt(norm);
@@ -71,19 +71,20 @@ void two_means_direction(const Rows& X, const Index* rows, Index n_rows, const T
     };
 
     double widest = -1;
-    for (Index start = 0; start < rule.n_starts; ++start) {
+    for (Index start = 0; start < options.n_starts; ++start) {
         for (Index f = 0; f < p; ++f)
             v[f] = static_cast<T>(random_bits(seed ^ 0x5851F42D4C957F2Du, start * p + f) >> 11) /
-                       static_cast<T>(1ull << 53) - T(0.5);
-        double width = normalise(v);
-        for (Index t = 0; t < rule.n_iterations; ++t) {
+                       static_cast<T>(1ull << 53) -
+                   T(0.5);
+        double width = normalize(v);
+        for (Index t = 0; t < options.n_iterations; ++t) {
             for (Index s = 0; s < n; ++s) projected[s] = {dot(X, sample[s], v.data()), sample[s]};
             std::nth_element(projected.begin(), projected.begin() + half, projected.end());
             // Mean of the upper half minus mean of all: parallel to the difference of the halves.
             for (Index f = 0; f < p; ++f) next[f] = -mean[f];
             for (Index s = half; s < n; ++s)
                 axpy(X, projected[s].second, T(1) / static_cast<T>(n - half), next.data());
-            width = normalise(next);
+            width = normalize(next);
             if (!(width > 0)) break;  // all points equal: any direction will do
             v.swap(next);
         }
@@ -97,16 +98,16 @@ void two_means_direction(const Rows& X, const Index* rows, Index n_rows, const T
 // Node i of a level with n_nodes nodes owns perm[start(i) : start(i + 1)].
 inline Index node_start(Index i, Index n_nodes, Index n) { return i * n / n_nodes; }
 
-// Reorders perm so that each node's first half lies on the near side of its cut; writes directions
-// (n_nodes, p) and thresholds (n_nodes). Points on the cut may lie on either side.
+// Reorders perm so that the first half of each node is below the threshold of its split; writes
+// directions (n_nodes, p) and thresholds (n_nodes). Points on the threshold may be in either half.
 template <class T, class Rows>
-void split_level(const Rows& X, Index n_nodes, const TwoMeans& rule, std::uint64_t seed,
+void split_level(const Rows& X, Index n_nodes, const TwoMeansOptions& options, std::uint64_t seed,
                  Index* perm, T* directions, T* thresholds) {
     const Index n = X.n, p = X.p;
     parallel_for(n_nodes, [&](Index i) {
         const Index begin = node_start(i, n_nodes, n), end = node_start(i + 1, n_nodes, n);
-        two_means_direction<T>(X, perm + begin, end - begin, rule, random_bits(seed, n_nodes + i),
-                               directions + i * p);
+        two_means_direction<T>(X, perm + begin, end - begin, options,
+                               random_bits(seed, n_nodes + i), directions + i * p);
     });
     std::vector<std::pair<T, Index>> projected(static_cast<std::size_t>(n));
     const Index chunk = 4096;
@@ -128,7 +129,7 @@ void split_level(const Rows& X, Index n_nodes, const TwoMeans& rule, std::uint64
     });
 }
 
-// Leaf of every row of X. Directions and thresholds are those of all levels, root first.
+// The leaf of every row of X. Directions and thresholds are those of all levels, root first.
 template <class T, class Rows>
 void route(const Rows& X, Index depth, const T* directions, const T* thresholds, Index* leaf) {
     const Index chunk = 256;
@@ -136,8 +137,8 @@ void route(const Rows& X, Index depth, const T* directions, const T* thresholds,
         for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i) {
             Index node = 0;
             for (Index level = 0; level < depth; ++level) {
-                const Index cut = (Index(1) << level) - 1 + node;
-                node = 2 * node + (dot(X, i, directions + cut * X.p) > thresholds[cut]);
+                const Index split = (Index(1) << level) - 1 + node;
+                node = 2 * node + (dot(X, i, directions + split * X.p) > thresholds[split]);
             }
             leaf[i] = node;
         }

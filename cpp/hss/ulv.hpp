@@ -1,11 +1,12 @@
-// One node of the symmetric ULV factorisation of K~ + diag(shift).
+// One node of the symmetric ULV factorization of K~ + diag(shift).
 //
 // With A the node's diagonal block and U its basis,
 //
 //     A = Lc Lc',   Lc^-1 U = Q R,   W = Lc^-T Q,   so   A^-1 U = W R,   U' A^-1 U = R' R,
 //
-// and the parent solves (I + R M~ R') s = c for c = W' b. Then x = A^-1 b + W (s - c). Keeping W in
-// place of Q lets the up-sweep finish A^-1 b while Lc is in the cache, so a solve reads Lc once.
+// and the parent solves (I + R M~ R') s = c for c = W' b. Then x = A^-1 b + W (s - c). Storing W
+// instead of Q lets the upward sweep finish A^-1 b while Lc is in the cache, so a solve reads Lc
+// once.
 //
 // Right-hand sides are held as rows: Bt is (k, m), which is NumPy's (m, k) block in C order.
 #pragma once
@@ -13,17 +14,17 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernel.hpp"
+#include "kernel_matrix.hpp"
 #include "lapack.hpp"
-#include "vector.hpp"
+#include "single_rhs.hpp"
 #include "view.hpp"
 #include "workspace.hpp"
 
 namespace hss {
 
-// Up to so many right-hand sides are faster one at a time, the node's blocks staying in the cache, than
-// by BLAS, whose kernels want wider ones.
-constexpr Index few_rows = 3;
+// Up to this many right-hand sides, one at a time is faster, since the node's blocks stay in the
+// cache; the kernels of BLAS need wider blocks.
+constexpr Index max_single_rhs = 3;
 
 // body(row) for every row of B, as a contiguous vector that may be changed in place.
 template <class T, class Body>
@@ -38,8 +39,8 @@ void each_row(View<T> B, Body&& body) {
     }
 }
 
-// Lower triangle in half the room of a square (LAPACK's rectangular full packed format): with
-// h = ceil(m / 2), L = [L11 0; L21 L22] keeps L11 and L21 as they are and L22' above L11.
+// Lower triangle in half the memory of a square (LAPACK's rectangular full packed format): with
+// h = ceil(m / 2), L = [L11 0; L21 L22] stores L11 and L21 as they are and L22' above L11.
 template <class T>
 struct PackedLower {
     View<T> L11, L21, L22t;  // L22t is upper triangular
@@ -65,7 +66,7 @@ struct PackedLower {
     // Bt = (L^-T L^-1 B)', in place
     void solve(View<T> Bt) const {
         const Index h = L11.rows, q = L22t.rows;
-        if (Bt.rows <= few_rows) {
+        if (Bt.rows <= max_single_rhs) {
             static thread_local Buffer<T> buffer;
             T* reciprocal = buffer.take(h + q);
             for (Index i = 0; i < h; ++i) reciprocal[i] = T(1) / L11(i, i);
@@ -101,24 +102,26 @@ struct PackedLower {
     }
 };
 
-// A (lower triangle, overwritten) and U (overwritten by W) to the node's factor. R: (rank, rank).
+// Factors a node from A (lower triangle, overwritten) and U (overwritten by W). R: (rank, rank).
 template <class T>
 void factor_node(View<T> A, View<T> U, PackedLower<T> packed, View<T> R) {
     static thread_local Buffer<T> scratch;
     if (!potrf_lower(A))
         throw std::runtime_error(
-            "K + shift I is not positive definite to working precision: raise shift (the beta of an "
-            "estimator), use float64, or compress by NestedNystroem, which is positive semi-definite");
+            "K + shift I is not positive definite to working precision: raise shift (the beta of "
+            "an estimator), use float64, or compress by NestedNystroem, which is positive "
+            "semi-definite");
     for (Index i = 0; i < A.cols; ++i)
-        if (!std::isfinite(A(i, i))) throw std::runtime_error("the kernel has NaN or infinite values");
+        if (!std::isfinite(A(i, i)))
+            throw std::runtime_error("the kernel has NaN or infinite values");
     trsm<T>('L', 'L', 'N', A, U);
     thin_qr(U, R, scratch);
     trsm<T>('L', 'L', 'T', A, U);
     packed.store(A);
 }
 
-// A = K_II - U U' + diag(shift_I) at a leaf; without U U' where the basis is not a projection, as
-// then the difference need not be positive semi-definite.
+// A = K_II - U U' + diag(shift_I) at a leaf; without U U' if the basis is not a projection, because
+// the difference may then be indefinite.
 template <class T>
 void leaf_block(const KernelMatrix& K, const Index* rows, View<const T> U, bool projection,
                 const T* shift, View<T> A) {
@@ -128,7 +131,7 @@ void leaf_block(const KernelMatrix& K, const Index* rows, View<const T> U, bool 
 }
 
 // A = I + R (M - V V') R',  U = R V  with R = blkdiag(Ra, Rb), M = [I C; C' I]; U holds V on entry.
-// Where the basis is not a projection, the leaves have kept U U', and A = I + R [0 C; C' 0] R'.
+// If the basis is not a projection, U U' is still in the leaves, and A = I + R [0 C; C' 0] R'.
 template <class T>
 void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, bool projection, View<T> U,
                   View<T> A) {
@@ -155,7 +158,7 @@ void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, bool proj
 template <class T>
 void project(View<const T> W, View<const T> Bt, View<T> Ct) {
     if (Bt.rows == 1) return dot_columns(W, Bt.data, Ct.data);
-    if (Bt.rows > few_rows) return gemm<T>('N', 'N', T(1), Bt, W, T(0), Ct);
+    if (Bt.rows > max_single_rhs) return gemm<T>('N', 'N', T(1), Bt, W, T(0), Ct);
     static thread_local Buffer<T> buffer;
     T *b = buffer.take(W.rows + W.cols), *c = b + W.rows;
     for (Index i = 0; i < Bt.rows; ++i) {
@@ -169,7 +172,7 @@ void project(View<const T> W, View<const T> Bt, View<T> Ct) {
 template <class T>
 void expand(View<const T> W, View<const T> Dt, View<T> Xt) {
     if (Dt.rows == 1) return add_columns(W, Dt.data, Xt.data);
-    if (Dt.rows > few_rows) return gemm<T>('N', 'T', T(1), Dt, W, T(1), Xt);
+    if (Dt.rows > max_single_rhs) return gemm<T>('N', 'T', T(1), Dt, W, T(1), Xt);
     static thread_local Buffer<T> buffer;
     T *x = buffer.take(W.rows + W.cols), *d = x + W.rows;
     for (Index i = 0; i < Dt.rows; ++i) {

@@ -1,5 +1,5 @@
-// Scratch memory of one thread: grows to the largest request and is then reused, so that the
-// node steps allocate nothing once they are warm.
+// Scratch memory of one thread: it grows to the largest request and is then reused, so that node
+// steps soon allocate nothing.
 #pragma once
 #include <memory>
 
@@ -12,8 +12,8 @@ class Buffer {
     std::unique_ptr<T[]> data_;
     Index size_ = 0;
 
-   public:
-    // Uninitialised room for `size` numbers; what an earlier call returned is lost.
+  public:
+    // Uninitialized memory for `size` numbers; invalidates what an earlier call returned.
     T* take(Index size) {
         if (size > size_) {
             data_.reset();

@@ -1,11 +1,11 @@
-// A decimal number in a text, correctly rounded to double.
+// Decimal numbers in text, correctly rounded to double.
 #pragma once
 #include <charconv>
 #include <cstdint>
 #include <limits>
 #ifndef __cpp_lib_to_chars
-#include <cstdlib>
 #include <locale.h>
+#include <cstdlib>
 #include <string>
 #ifdef __APPLE__
 #include <xlocale.h>
@@ -18,13 +18,13 @@ namespace hss::io {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// The unsigned number [first, last), of any length, whose last digit stands for 10^exponent; infinite on
-// overflow, 0 on underflow.
+// The unsigned number [first, last), of any length, whose last digit stands for 10^exponent;
+// infinite on overflow, 0 on underflow.
 #ifdef __cpp_lib_to_chars
 inline double any_decimal(const char* first, const char* last, Index exponent) {
     double value = 0;
     if (std::from_chars(first, last, value).ec == std::errc()) return value;
-    // Out of range; the power of ten of its first digit tells at which end.
+    // Out of range; the power of ten of the first digit tells overflow from underflow.
     while (first < last && (*first == '0' || *first == '.')) ++first;
     Index n_digits = 0;
     for (; first < last && (is_digit(*first) || *first == '.'); ++first) n_digits += *first != '.';
@@ -37,8 +37,8 @@ inline double any_decimal(const char* first, const char* last, Index) {
 }
 #endif
 
-// Reads [sign] digits [. digits] [e [sign] digits] from the start of [p, end). Returns where it stopped,
-// or nullptr if there is no such number.
+// Reads [sign] digits [. digits] [e [sign] digits] from the start of [p, end). Returns where it
+// stopped, or nullptr if there is no such number.
 inline const char* read_decimal(const char* p, const char* end, double* value) {
     static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -72,7 +72,7 @@ inline const char* read_decimal(const char* p, const char* end, double* value) {
             if (shift < Index(1) << 50) shift = 10 * shift + (*p - '0');
         exponent += small ? -shift : shift;
     }
-    // One rounding of two exact numbers is a correct one.
+    // A single rounding of two exact numbers is correct.
     if (n_digits <= 19 && whole <= std::uint64_t(1) << 53 && -22 <= exponent && exponent <= 22) {
         const double exact = static_cast<double>(whole);
         *value = exponent < 0 ? exact / power[-exponent] : exact * power[exponent];

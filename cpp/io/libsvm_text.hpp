@@ -1,6 +1,6 @@
-// LIBSVM's text format, a row per line:
+// LIBSVM's text format, one row per line:
 //     label [qid:id] index:value index:value ... [# comment]
-// with indices from 1 that increase. Labels may be missing from all lines.
+// with increasing indices that start at 1. Either all lines have a label or none has.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ inline const char* skip_token(const char* p, const char* end) {
     return p;
 }
 inline const char* find(const char* p, const char* end, char c) {
-    if (p == end) return end;
+    if (p >= end) return end;
     const void* at = std::memchr(p, c, static_cast<std::size_t>(end - p));
     return at ? static_cast<const char*>(at) : end;
 }
@@ -44,7 +44,7 @@ inline std::string quoted(const char* p, const char* end) {
     return shown + (p < end ? "...'" : "'");
 }
 
-// Rows of a part of the text, in CSR but for counts in place of their running sum.
+// Rows of a part of the text, in CSR with counts instead of their running sum.
 template <class T>
 struct LibsvmRows {
     std::vector<double> labels;
@@ -100,18 +100,18 @@ std::pair<Index, T> read_feature(const char*& p, const char* end, Index previous
                                     "; sort each line by index, with no index twice");
     const T rounded = static_cast<T>(value);
     if (!std::isfinite(rounded))
-        throw std::invalid_argument(
-            quoted(word, end) + " is too large" +
-            (std::isfinite(value) ? " for float32; read with dtype=np.float64"
-                                  : "; rescale the feature"));
+        throw std::invalid_argument(quoted(word, end) + " is too large" +
+                                    (std::isfinite(value)
+                                         ? " for float32; read with dtype=np.float64"
+                                         : "; rescale the feature"));
     p = stop;
     return {index, rounded};
 }
 
 // Appends the row in [p, end), which is not empty.
 template <class T>
-void read_row(const char* p, const char* end, bool labelled, Index max_index, LibsvmRows<T>& rows) {
-    if (labelled) {
+void read_row(const char* p, const char* end, bool labeled, Index max_index, LibsvmRows<T>& rows) {
+    if (labeled) {
         rows.labels.push_back(read_label(p, end));
         p = skip_blanks(p, end);
     }
@@ -128,8 +128,8 @@ void read_row(const char* p, const char* end, bool labelled, Index max_index, Li
     rows.n_features = std::max(rows.n_features, index);
 }
 
-// body(start, end) for what each line of [text, end) has between blanks and before a comment, until
-// body returns false.
+// body(start, end) for the content of each line of [text, end), without comments and leading
+// blanks, until body returns false. Skips empty lines.
 template <class Body>
 void each_line(const char* text, const char* end, Body&& body) {
     while (text < end) {
@@ -141,22 +141,22 @@ void each_line(const char* text, const char* end, Body&& body) {
     }
 }
 
-// A text that comes in pieces of whole lines.
+// A text that arrives in chunks of whole lines.
 template <class T>
 class LibsvmText {
   public:
     std::vector<LibsvmRows<T>> parts;
-    std::optional<bool> labelled;  // as the first row is
+    std::optional<bool> labeled;  // as the first row is
 
     explicit LibsvmText(Index max_index) : max_index(max_index) {}
 
     // Throws std::invalid_argument with the first line that is malformed.
     void feed(const char* text, Index n_bytes) {
         const char* end = text + n_bytes;
-        if (!labelled)
+        if (!labeled)
             each_line(text, end, [&](const char* p, const char* stop) {
                 const char* word_end = skip_token(p, stop);
-                labelled = find(p, word_end, ':') == word_end;
+                labeled = find(p, word_end, ':') == word_end;
                 return false;
             });
         const Index step = Index(1) << 20, n_parts = n_bytes / step + 1;
@@ -180,14 +180,14 @@ class LibsvmText {
   private:
     Index max_index, n_lines = 0;
 
-    // Errors are kept: the first of the text is to be reported, not the first in time.
+    // Errors are stored, so that feed reports the first in the text and not the first in time.
     void read_part(const char* text, const char* end, LibsvmRows<T>& rows) const {
         const auto n_pairs = static_cast<std::size_t>(std::count(text, end, ':'));
         rows.columns.reserve(n_pairs);
         rows.values.reserve(n_pairs);
         each_line(text, end, [&](const char* start, const char* stop) {
             try {
-                read_row(start, stop, *labelled, max_index, rows);
+                read_row(start, stop, *labeled, max_index, rows);
             } catch (const std::invalid_argument& error) {
                 rows.error = error.what();
                 rows.bad = start;

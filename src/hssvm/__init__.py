@@ -1,11 +1,13 @@
 """Nonlinear support vector machines at scale.
 
-`SVC` is the classifier, `SVCCV` chooses its C and gamma, `svc_path` trains many C at once; `SVR` is
-for regression, `OneClassSVM` for novelty; `load` reads a saved model. Below them, each on the ones
-after it: `model_selection`, `estimators`; `persistence`; `solvers`, `problems` and `predict`;
-`systems`; and the engine in `hss` and `kernels`: the kernel matrix of n points, compressed to O(n)
-numbers and factored once. `dask` has the estimators for more than one machine, `io` reads data from
-files, `plotting` draws what comes out, `cli` is the command line.
+`SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
+once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads a saved model.
+
+The packages, each built on those after it: `model_selection` and `dask` (estimators for more than
+one machine); `estimators`; `persistence` and `io` (data files); `training`, the pipeline of all
+estimators; `solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and
+`kernels`, which compresses the kernel matrix of n points to O(n) numbers and factors it. `plotting`
+draws the results, `cli` is the command line.
 """
 
 from importlib import import_module
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
 __version__ = version("hssvm")
 __all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "__version__", "load", "svc_path"]
 
-_PARTS = (
+_PACKAGES = (
     "cli", "dask", "estimators", "hss", "io", "kernels", "model_selection", "persistence",
-    "plotting", "predict", "problems", "solvers", "systems",
+    "operators", "plotting", "predictors", "problems", "solvers", "training",
 )  # fmt: skip
-_HOMES = {
+_MODULES = {
     "SVC": "estimators",
     "SVR": "estimators",
     "OneClassSVM": "estimators",
@@ -36,14 +38,14 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # Estimators need scikit-learn, which takes a second to import; the engine does not.
-    if name in _HOMES:
-        return getattr(import_module(f"hssvm.{_HOMES[name]}"), name)
-    if name in _PARTS:
+    if name in _MODULES:
+        return getattr(import_module(f"hssvm.{_MODULES[name]}"), name)
+    if name in _PACKAGES:
         return import_module(f"hssvm.{name}")
-    if name == "_core":  # `from hssvm import _core` asks here first
+    if name == "_core":  # `from hssvm import _core` calls this first
         return import_module("hssvm._openmp").load_core()
     raise AttributeError(f"module 'hssvm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_PARTS]
+    return [*__all__, *_PACKAGES]

@@ -1,4 +1,4 @@
-"""``python -m hssvm`` is the command line."""
+"""``python -m hssvm`` runs the command line."""
 
 from hssvm.cli import main
 

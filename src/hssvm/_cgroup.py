@@ -1,4 +1,4 @@
-"""The CPU quota of the process: how many CPUs its control groups let it use, on Linux."""
+"""The CPU quota of the process, set by control groups on Linux."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """Return the number of CPUs that control groups allow, None where there is no limit.
+    """Return the number of CPUs that control groups allow, or None if there is no limit.
 
-    A group is limited by all groups around it, so the smallest quota counts. Where a container
-    shows the path of its group on the host, as version 1 does, that path does not exist inside:
-    the walk up from it then ends at the mount point, which is the group of the container.
+    A group is limited by all its ancestors, so the smallest quota counts. In a container, version 1
+    reports the path of the group on the host, which does not exist inside; of its ancestors, only
+    the mount point exists then, which is the group of the container.
 
     Parameters
     ----------
     root : Path
-        Folder that has ``proc`` and ``sys``.
+        Folder that contains ``proc`` and ``sys``.
     """
     quotas = [
         quota
@@ -48,7 +48,7 @@ def _ancestors(mount: Path, group: str) -> Iterator[Path]:
 
 
 def _quota_of(folder: Path) -> float | None:
-    """CPU time over elapsed time that one group allows."""
+    """Quota of one group: CPU time per elapsed time."""
     quota = _read(folder / "cpu.max").split()
     if not quota:  # version 1
         quota = _read(folder / "cpu.cfs_quota_us").split()

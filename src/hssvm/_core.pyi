@@ -9,10 +9,10 @@ _Floats = NDArray[np.floating]
 _Indices = NDArray[np.int64]
 
 def set_max_threads(n: int) -> None:
-    """Run loops on at most `n` threads, whatever OpenMP allows; 0 for no limit."""
+    """Limit loops to `n` threads, in addition to OpenMP's own limit; 0 for none."""
 
 def thread_count() -> int:
-    """Threads that a loop of many steps would run on now."""
+    """Return the number of threads that a long loop would run on now."""
 
 class Kernel:
     def __init__(self, name: str, gamma: float, coef0: float = 0.0, degree: int = 1) -> None: ...
@@ -31,8 +31,8 @@ class KernelMatrix:
         rows: Rows | int,
     ) -> None: ...
 
-class Below:
-    """What the nodes of a level leave for the level above: L and Q, as `compress.hpp` has them."""
+class ChildBases:
+    """Bases of a level's nodes for the level above: L and Q of `compress.hpp`."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Below:
     ) -> None: ...
     def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
-class Level:
+class LevelLayout:
     def __init__(
         self,
         offsets: _Indices,
@@ -53,7 +53,7 @@ class Level:
     ) -> None: ...
 
 class LibsvmText_f32:
-    """LIBSVM text that comes in pieces of whole lines."""
+    """LIBSVM text that arrives in chunks of whole lines."""
 
     def __init__(self, max_index: int) -> None: ...
     def feed(self, lines: bytes) -> None: ...
@@ -77,9 +77,10 @@ def grouped_product(
     kernel: Kernel,
     X: Rows,
     x_order: _Indices,
-    x_ends: _Indices,
+    x_offsets: _Indices,
     Y: Rows,
-    y_ends: _Indices,
+    y_order: _Indices,
+    y_offsets: _Indices,
     W: _Floats,
     out: _Floats,
 ) -> None: ...
@@ -105,8 +106,8 @@ def compress_level_f32(
     max_rank: int,
     max_size: int,
     rtol: float,
-    below: Below | None,
-) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, Below]: ...
+    children: ChildBases | None,
+) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, ChildBases]: ...
 def compress_level_f64(
     K: KernelMatrix,
     candidates: _Indices,
@@ -115,36 +116,36 @@ def compress_level_f64(
     max_rank: int,
     max_size: int,
     rtol: float,
-    below: Below | None,
-) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, Below]: ...
+    children: ChildBases | None,
+) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, ChildBases]: ...
 def factor_level(
-    level: Level,
+    level: LevelLayout,
     K: KernelMatrix | None,
     shift: _Floats | None,
     basis: _Floats,
     coupling: _Floats,
     projection: bool,
-    R_below: _Floats | None,
+    child_R: _Floats | None,
     packed: _Floats,
     W: _Floats,
     R: _Floats,
 ) -> None: ...
 def solve_up_leaves(
-    level: Level, packed: _Floats, W: _Floats, B: _Floats, X: _Floats, c: _Floats
+    level: LevelLayout, packed: _Floats, W: _Floats, B: _Floats, X: _Floats, c: _Floats
 ) -> None: ...
 def solve_up(
-    level: Level, packed: _Floats, W: _Floats, coefficients: _Floats, c: _Floats
+    level: LevelLayout, packed: _Floats, W: _Floats, coefficients: _Floats, c: _Floats
 ) -> None: ...
-def solve_down(level: Level, W: _Floats, delta: _Floats, rows: _Floats) -> None: ...
-def matmul_up(level: Level, basis: _Floats, B: _Floats, c: _Floats) -> None: ...
+def solve_down(level: LevelLayout, W: _Floats, delta: _Floats, rows: _Floats) -> None: ...
+def matmul_up(level: LevelLayout, basis: _Floats, B: _Floats, c: _Floats) -> None: ...
 def matmul_down_leaves(
-    level: Level, K: KernelMatrix, basis: _Floats, delta: _Floats, B: _Floats, Y: _Floats
+    level: LevelLayout, K: KernelMatrix, basis: _Floats, delta: _Floats, B: _Floats, Y: _Floats
 ) -> None: ...
 def matmul_down(
-    level: Level, basis: _Floats, coupling: _Floats, delta: _Floats, coefficients: _Floats
+    level: LevelLayout, basis: _Floats, coupling: _Floats, delta: _Floats, coefficients: _Floats
 ) -> None: ...
-def multiply_down_leaves(
-    level: Level,
+def matmul_down_leaves_from_factor(
+    level: LevelLayout,
     packed: _Floats,
     basis: _Floats,
     projection: bool,
@@ -158,7 +159,7 @@ def interpolate_level_f32(
     offsets: _Indices,
     left: _Indices | None,
     samples: _Indices,
-    sample_ends: _Indices,
+    sample_offsets: _Indices,
     max_rank: int,
     rtol: float,
     atol: float,
@@ -169,14 +170,14 @@ def interpolate_level_f64(
     offsets: _Indices,
     left: _Indices | None,
     samples: _Indices,
-    sample_ends: _Indices,
+    sample_offsets: _Indices,
     max_rank: int,
     rtol: float,
     atol: float,
 ) -> tuple[_Indices, _Indices, _Floats, _Floats]: ...
 def leaf_weights(
-    level: Level,
-    skeleton_ends: _Indices,
+    level: LevelLayout,
+    skeleton_offsets: _Indices,
     skeleton: _Indices,
     expansion: _Floats,
     delta: _Floats,
@@ -188,18 +189,18 @@ def shifted_prox(
     tau: _Floats,
     bound: _Floats,
     symmetric: bool,
-    kink: NDArray[np.float64],
+    l1_weight: NDArray[np.float64],
     Z: _Floats,
     sums: _Floats,
 ) -> None: ...
 def set_symmetric(block: _Floats, at: _Indices, K: _Floats) -> None: ...
 def smo(
     K: _Floats,
-    ends: _Indices,
+    offsets: _Indices,
     members: _Indices,
     lower: _Floats,
     upper: _Floats,
-    kink: NDArray[np.float64],
+    l1_weight: NDArray[np.float64],
     z: _Floats,
     g: _Floats,
     tol: NDArray[np.float64],

@@ -1,10 +1,10 @@
-"""Threads: the core runs the nodes of a level on OpenMP's threads, each with a serial BLAS.
+"""Threads: the core processes the nodes of a level on OpenMP threads, each with a serial BLAS.
 
-How many is OpenMP's own setting: ``OMP_NUM_THREADS``, or ``threadpoolctl.threadpool_limits``; by
-default as many as the process may use CPUs (see `_openmp`), and one in a forked child.
-BLAS threads on top of node threads fight for the cores, so every call into the core holds BLAS
-at one thread; the result then does not depend on the number of threads either. (Apple's Accelerate
-cannot be held so; there the last digits may differ from run to run.)
+The number of threads is that of OpenMP: ``OMP_NUM_THREADS`` or ``threadpoolctl.threadpool_limits``,
+by default the number of CPUs available to the process (see `_openmp`), and one in a forked child.
+BLAS threads would compete with these threads for the cores, so every call into the core limits BLAS
+to one thread; then the result does not depend on the number of threads either. (Apple's Accelerate
+cannot be limited; there, the last digits may differ between runs.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking for the loaded libraries takes milliseconds: once is enough.
+    # Searching the loaded libraries takes milliseconds, so it is done once.
     return ThreadpoolController().select(user_api="blas")
 
 
@@ -35,15 +35,15 @@ def _openmp() -> ThreadpoolController:
 
 
 class SharedSetting:
-    """A setting of the whole process, for as long as any Python thread is inside.
+    """A setting of the whole process that is active while any Python thread is in its context.
 
-    The first one in makes it, the last one out undoes it, wherever an interrupt comes. A forked
-    child has only the thread that forked it, and so only what that one holds.
+    The first thread to enter makes the setting and the last one to leave undoes it, even if an
+    interrupt occurs at any point. In a forked child, only the thread that forked is still inside.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._inside: dict[object, int] = {}  # whoever is inside, and its thread
+        self._inside: dict[object, int] = {}  # the active contexts, and their threads
         self._undo: Callable[[], None] | None = None
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
@@ -54,29 +54,29 @@ class SharedSetting:
 
     @contextmanager
     def held(self, make: Callable[[], Callable[[], None]]) -> Iterator[None]:
-        """Context with the setting; `make` makes it, or raises, and returns what undoes it.
+        """Context with the setting; `make` makes it, and returns a function that undoes it.
 
-        What undoes it may be called twice, where an interrupt ends the first call.
+        That function may be called twice, if an interrupt ends the first call.
         """
-        me = object()
+        token = object()
         try:
             try:
                 with self._lock:
-                    self._inside[me] = threading.get_ident()
+                    self._inside[token] = threading.get_ident()
                     if self._undo is None:
                         self._undo = make()
                 yield
             finally:
-                self._leave(me)
-        finally:  # again, as an interrupt may have come first
-            self._leave(me)
+                self._leave(token)
+        finally:  # again, as an interrupt may have ended the first call
+            self._leave(token)
 
-    def _leave(self, me: object) -> None:
+    def _leave(self, token: object) -> None:
         with self._lock:
-            if self._undo is not None and self._inside.keys() <= {me}:
+            if self._undo is not None and self._inside.keys() <= {token}:
                 self._undo()
                 self._undo = None
-            self._inside.pop(me, None)
+            self._inside.pop(token, None)
 
     def _forget_other_threads(self) -> None:
         self._lock = threading.RLock()
@@ -88,25 +88,25 @@ _serial = SharedSetting()
 
 
 def _limit() -> Callable[[], None]:
-    limiter = _controller().limit(limits=None)  # notes how many threads there are
+    limiter = _controller().limit(limits=None)  # remembers the current number of threads
 
     def restore() -> None:
-        _disown()
+        _clear_owner()
         limiter.restore_original_limits()
-        _disown()
+        _clear_owner()
 
     try:
-        _disown()
+        _clear_owner()
         _controller().limit(limits=1)
-        _disown()
+        _clear_owner()
         return restore
     except BaseException:
         restore()
         raise
 
 
-def _disown() -> None:
-    # From version 3.8 on, threadpoolctl lets only the first thread that asks change OpenBLAS.
+def _clear_owner() -> None:
+    # From version 3.8 on, threadpoolctl allows only the first calling thread to change OpenBLAS.
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
@@ -129,6 +129,6 @@ def with_serial_blas(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def openmp_threads(n: int) -> AbstractContextManager[Any]:
-    """Context in which loops over nodes that this Python thread starts run on n threads."""
+    """Context in which the loops over nodes started by this Python thread use n threads."""
     limiter: AbstractContextManager[Any] = _openmp().limit(limits=n)
     return limiter

@@ -1,8 +1,8 @@
-"""Warnings of hssvm; convergence has scikit-learn's `ConvergenceWarning`."""
+"""Warnings of hssvm; convergence problems use scikit-learn's `ConvergenceWarning`."""
 
 
 class DataWarning(UserWarning):
-    """The fit converged, but data and parameters do not go together; the text says what to do.
+    """The fit converged, but the parameters do not suit the data; the message says what to do.
 
     Examples
     --------

@@ -10,7 +10,7 @@ pytest.importorskip("distributed")
 
 from benchmarks import rendering
 from benchmarks.paper.results import Results
-from benchmarks.scaling import alone, fits, growth, meetings, tables, tops
+from benchmarks.scaling import alone, fits, growth, messages, tables, tops
 from benchmarks.scaling.cluster import PAGES, cluster
 from benchmarks.scaling.memory import Peak
 from benchmarks.scaling.model import (
@@ -21,8 +21,8 @@ from benchmarks.scaling.model import (
     on_this_machine,
     predict,
 )
-from benchmarks.scaling.pieces import make_piece, make_pieces
-from hssvm.dask.meeting import Meeting
+from benchmarks.scaling.partitions import make_piece, make_pieces
+from hssvm.dask.coordinator import Coordinator
 
 FILE = Path(__file__).parents[2] / "docs" / "scaling" / "results.json"
 
@@ -127,7 +127,7 @@ def test_a_simulated_top_is_that_of_a_positive_definite_matrix():
 
 
 def test_messages_are_hardly_larger_than_their_numbers():
-    one, ten = meetings.message_bytes(1), meetings.message_bytes(10)
+    one, ten = messages.message_bytes(1), messages.message_bytes(10)
     assert one["solve numbers"] == 2 * (4 * tops.ROOT_RANK + 8)
     for sent in (one, ten):
         assert sent["solve numbers"] < sent["solve"] < sent["solve numbers"] + 3000
@@ -135,9 +135,9 @@ def test_messages_are_hardly_larger_than_their_numbers():
 
 
 def test_an_echo_does_for_a_top():
-    meeting = Meeting(meetings.Echo(3, 5), np.arange(3))
+    coordinator = Coordinator(messages.Echo(3, 5), np.arange(3))
     own = [np.full((5, 1), float(part)) for part in range(3)]
-    answers, _ = meeting._work("far_field", own, 0)
+    answers, _ = coordinator._top_levels("far_field", own, 0)
     assert [answer[0][0, 0] for answer in answers] == [0.0, 1.0, 2.0]
 
 
@@ -153,8 +153,8 @@ def test_runs_on_a_small_cluster():
     with cluster(2) as client:
         fit = fits.measure(client, 3000, only_iterations=True)
         without = alone.measure(client, 2000)
-        bare = meetings.bare(client, sorted(client.nthreads()), n_rounds=3)
-        crowd = meetings.crowd(client, 5, n_rounds=2)
+        bare = messages.bare(client, sorted(client.nthreads()), n_rounds=3)
+        crowd = messages.crowd(client, 5, n_rounds=2)
         shuffle = fits.shuffle_tasks(client, n_pieces=3, n_parts=4)
     assert fit["iterations"] == alone.N_ITER
     assert fit["meetings"] > fit["iterations"]

@@ -12,7 +12,7 @@ from benchmarks.paper import __main__ as command
 from benchmarks.paper import changes, figures, methods, multiblock, published, tables
 from benchmarks.paper.limit import limited
 from benchmarks.paper.results import Results, key_of
-from hssvm.hss import ClusterTree, NeighbourInterpolation, compress
+from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -105,8 +105,8 @@ def test_what_the_changes_are_worth(small_data, monkeypatch):
 
 def test_least_eigenvalue(rng):
     X = rng.standard_normal((400, 3))
-    strategy = NeighbourInterpolation(rtol=1, atol=0.1, max_rank=2, n_neighbours=2)
-    H = compress(Gaussian(0.05), X, ClusterTree.build(X, 30), strategy)
+    compressor = HSSANN(rtol=1, atol=0.1, max_rank=2, n_neighbors=2)
+    H = compress(Gaussian(0.05), X, ClusterTree.build(X, 30), compressor)
     least = np.linalg.eigvalsh(H.to_dense())[0]
     assert least < 0
     assert changes.least_eigenvalue(H) == pytest.approx(least, rel=1e-3)

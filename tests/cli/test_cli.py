@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.command import run_here
 from numpy.testing import assert_allclose
 from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
@@ -12,7 +13,7 @@ import hssvm
 from hssvm._threads import _openmp
 from hssvm.cli import app as cli
 
-COMMANDS = ("train", "predict", "cv", "info", "forecast")
+COMMANDS = ("train", "predict", "cv", "info", "estimate")
 
 
 @pytest.fixture
@@ -41,15 +42,17 @@ def test_from_training_to_predictions(folder):
                    "--test", folder / "test.libsvm")  # fmt: skip
     assert "relative duality gap" in trained.output
     accuracy = float(re.search(r"accuracy ([\d.]+) on 200 rows", trained.output)[1])
-    assert accuracy > 0.9
+    X, y = hssvm.io.load_data(folder / "train.libsvm", n_features=3)
+    X_test, y_test = hssvm.io.load_data(folder / "test.libsvm", n_features=3)
+    same = hssvm.SVC(C=10, scaling="standard", random_state=0).fit(X, y)
+    assert accuracy == pytest.approx(same.score(X_test, y_test), abs=1e-4)
     labels = folder / "labels.txt"
     predicted = call("predict", model, folder / "test.libsvm", "-o", labels)
     assert f"accuracy {accuracy:.4f}" in predicted.output
     loaded = hssvm.load(model)
     assert loaded.C == 10
     assert loaded.scaling == "standard"
-    _, y = hssvm.io.read(folder / "test.libsvm", n_features=3)
-    assert np.mean(np.loadtxt(labels) == y) == pytest.approx(accuracy, abs=1e-4)
+    assert np.mean(np.loadtxt(labels) == y_test) == pytest.approx(accuracy, abs=1e-4)
     values = call("predict", model, folder / "test.libsvm", "--values").stdout.splitlines()
     assert np.all(np.sign(np.array(values, float)) == np.loadtxt(labels))
     assert "rows" in call("info", model).output
@@ -59,15 +62,26 @@ def test_labels_that_are_words(folder):
     model = folder / "model.hssvm"
     call("train", folder / "train.csv", "-o", model, "--target", "where", "--quiet")
     lines = call("predict", model, folder / "test.csv").stdout.splitlines()
+    X, y = hssvm.io.load_data(folder / "train.csv", target="where")
+    X_test, _ = hssvm.io.load_data(folder / "test.csv", target="where")
+    assert lines == list(hssvm.SVC(random_state=0).fit(X, y).predict(X_test))
     assert set(lines) == {"in", "out"}
 
 
 def test_regression_and_novelty(folder):
-    for task, score, option in (("svr", "R\\^2", "--C"), ("one-class", "share inside", "--nu")):
+    X, y = hssvm.io.load_data(folder / "train.libsvm")
+    X_test, y_test = hssvm.io.load_data(folder / "test.libsvm", n_features=3)
+    regression = hssvm.SVR(C=0.1, random_state=0).fit(X, y).score(X_test, y_test)
+    inside = np.mean(hssvm.OneClassSVM(nu=0.1, random_state=0).fit(X).predict(X_test) == 1)
+    for task, option, words, score in (
+        ("svr", "--C", "R^2", regression),
+        ("one-class", "--nu", "share inside", inside),
+    ):
         model = folder / f"{task}.hssvm"
         result = call("train", folder / "train.libsvm", "-o", model, "--task", task, option, 0.1,
                       "--test", folder / "test.libsvm")  # fmt: skip
-        assert re.search(score, result.output)
+        found = re.search(re.escape(words) + r" (-?[\d.]+)", result.output)[1]
+        assert float(found) == pytest.approx(score, abs=2e-4)
     assert isinstance(hssvm.load(folder / "svr.hssvm"), hssvm.SVR)
     assert hssvm.load(folder / "one-class.hssvm").nu == 0.1
 
@@ -99,12 +113,15 @@ def test_cross_validation_of_a_regression(folder):
 def test_scoring(folder):
     result = call("cv", folder / "train.libsvm", "--Cs", "1", "--gammas", 1, "--scoring", "roc_auc")
     assert "mean roc_auc" in result.output
+    X, y = hssvm.io.load_data(folder / "train.libsvm")
+    model = hssvm.SVCCV([1.0], gammas=[1.0], scoring="roc_auc", random_state=0).fit(X, y)
+    assert f"{model.best_score_:.4f}" in result.output
 
 
 @pytest.mark.parametrize("task", ["svc", "svr", "one-class"])
-def test_forecast(folder, task):
-    result = call("forecast", folder / "train.libsvm", "--task", task)
-    assert "forecast for 600 rows" in result.output
+def test_estimate(folder, task):
+    result = call("estimate", folder / "train.libsvm", "--task", task)
+    assert "estimate for 600 rows" in result.output
     assert "fits." in result.output
 
 
@@ -130,10 +147,15 @@ def hssvm_process(*arguments, **options):
         (("train", "broken.libsvm", "-o", "m"), 1, "line 2"),
         (("train", "train.libsvm", "-o", "m", "--C", "0"), 1, "--C must be"),
         (("train", "train.libsvm", "-o", "m", "--max-time", "0"), 1, "--max-time must be"),
-        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1e-9"), 1, "--memory-limit"),
-        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1e-9"), 1, "lower --max-rank"),
+        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1B"), 1, "--memory-limit"),
+        (("train", "train.libsvm", "-o", "m", "--memory-limit", "1B"), 1, "lower --max-rank"),
+        (("train", "train.libsvm", "-o", "m", "--memory-limit", "4"), 2, "--memory-limit: '4' is"),
         (("train", "train.libsvm", "-o", "m", "--gamma", "wide"), 2, "--gamma: 'wide' is not"),
-        (("train", "train.libsvm", "-o", "m", "--epsilon", "1"), 2, "--epsilon: --task svc does"),
+        (
+            ("train", "train.libsvm", "-o", "m", "--epsilon", "1"),
+            2,
+            "--epsilon: not available for --task svc",
+        ),
         (
             ("train", "train.csv", "-o", "m", "--target", "where", "--class-weight", "in"),
             2,
@@ -149,24 +171,35 @@ def hssvm_process(*arguments, **options):
         (("cv", "train.libsvm", "--scoring", "luck"), 1, "--scoring"),
         (("train", "semicolon.csv", "-o", "m"), 1, "did you mean --separator ';'?"),
         (("train", "large.csv", "-o", "m"), 1, "is too large for float32; use --double"),
-        (("train", "-", "-o", "m"), 1, "pass --format libsvm or"),
-        (("train", "-", "-o", "m", "--test", "-"), 2, "only one file can be -"),
+        (("train", "-", "-o", "m", "--test", "-"), 2, "only one input can be -"),
         (("train", "train.libsvm"), 2, "output"),
         (("info", "train.libsvm"), 1, "train.libsvm"),
-        (("dance",), 2, "dance"),
     ],
 )
 def test_errors_a_script_can_rely_on(folder, arguments, code, message):
     (folder / "broken.libsvm").write_text("1 1:0.5\n1 1:x\n")
     (folder / "semicolon.csv").write_text("y;a\n1;0.5\n2;0.5\n")
     (folder / "large.csv").write_text("y,a\n1,1e300\n2,0.5\n")
-    process = hssvm_process(*arguments, cwd=folder)
+    run = run_here(*arguments, cwd=folder)
+    assert run.returncode == code
+    assert message in " ".join(run.stderr.replace("│", " ").split())
+    assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("info", "missing.hssvm"), 1, "missing.hssvm"),
+        (("train", "-", "-o", "m"), 1, "pass --format libsvm or"),
+        (("dance",), 2, "dance"),
+    ],
+)
+def test_errors_of_a_process(tmp_path, arguments, code, message):
+    process = hssvm_process(*arguments, cwd=tmp_path)
     _, errors = process.communicate("", timeout=120)
-    errors = " ".join(errors.replace("│", " ").split())
     assert process.returncode == code
     assert message in errors
     assert "Traceback" not in errors
-    assert not (folder / "m").exists()
 
 
 def test_version_and_module():
@@ -210,7 +243,7 @@ def test_sample_weights_are_a_column(folder, rng):
     model = folder / "model.hssvm"
     call("train", folder / "weighted.csv", "-o", model, "--target", "where", "--gamma", 1,
          "--sample-weight", "w")  # fmt: skip
-    X, y = hssvm.io.read(folder / "train.csv", target="where")
+    X, y = hssvm.io.load_data(folder / "train.csv", target="where")
     expected = hssvm.SVC(gamma=1, random_state=0).fit(X, y, sample_weight=weights)
     loaded = hssvm.load(model)
     assert loaded.n_features_in_ == 3
@@ -220,9 +253,11 @@ def test_sample_weights_are_a_column(folder, rng):
 
 
 def test_one_class_has_no_labels(folder):
-    X, _ = hssvm.io.read(folder / "train.csv", target="where")
+    X, _ = hssvm.io.load_data(folder / "train.csv", target="where")
     np.savetxt(folder / "rows.csv", X, delimiter=",", header="a,b,c", comments="")
     model = folder / "model.hssvm"
     call("train", folder / "rows.csv", "-o", model, "--task", "one-class", "--nu", 0.1)
     assert hssvm.load(model).n_features_in_ == 3
-    assert "share inside" in call("predict", model, folder / "rows.csv").output
+    output = call("predict", model, folder / "rows.csv").output
+    share = float(re.search(r"share inside ([\d.]+)", output)[1])
+    assert share == pytest.approx(0.9, abs=0.02)

@@ -1,11 +1,16 @@
+import ast
 import warnings
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from hssvm.cli.messages import OPTIONS, in_options, warnings_as_lines
+import hssvm
+from hssvm.cli import messages
+from hssvm.cli.messages import ADVICE, OPTIONS, PHRASES, in_options, warnings_as_lines
 from hssvm.cli.options import parse_separator
 from hssvm.cli.tables import scores
+from hssvm.solvers import Status
 
 
 @pytest.mark.parametrize(
@@ -40,6 +45,27 @@ def test_every_parameter_has_an_option_that_exists():
     known = {name for command in get_command(app).commands.values()
              for parameter in command.params for name in parameter.opts}  # fmt: skip
     assert set(OPTIONS.values()) <= known
+
+
+def strings_of(path):
+    """Texts in a file of Python, without what is filled in."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(getattr(part, "value", "")) for part in node.values)
+        elif isinstance(node, ast.Constant):
+            yield str(node.value)
+
+
+def test_the_library_says_what_is_translated():
+    """A phrase that has changed in the library would be left as it is."""
+    files = set(Path(hssvm.__file__).parent.rglob("*.py")) - {Path(messages.__file__)}
+    said = [text for path in files for text in strings_of(path)]
+    assert [phrase for phrase in PHRASES if not any(phrase in text for text in said)] == []
+
+
+def test_every_status_has_advice():
+    fine = {Status.CONVERGED.name, Status.FIXED.name}
+    assert set(ADVICE) == {status.name for status in Status} - fine
 
 
 def test_a_warning_is_one_line():

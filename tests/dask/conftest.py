@@ -1,6 +1,6 @@
 import pytest
-from clusters import start_cluster
 from distributed import Client
+from helpers.clusters import start_cluster
 
 
 @pytest.fixture(scope="module")

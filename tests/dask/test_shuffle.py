@@ -11,14 +11,14 @@ from dask.utils import key_split
 from distributed import wait
 from numpy.testing import assert_array_equal
 
-from hssvm.dask.description import describe, merge
-from hssvm.dask.pieces import Piece, as_pieces
+from hssvm.dask.partitions import Partition, as_partitions
 from hssvm.dask.plan import Plan, outside_of, plan
 from hssvm.dask.shuffle import collect_parts, join, split
+from hssvm.dask.summary import describe, merge
 
 
 def make_rows(i, n=300, sparse=False, pause=0.0):
-    """One piece, the same every time."""
+    """One partition, the same every time."""
     time.sleep(pause)
     rng = np.random.default_rng(i)
     X = (rng.standard_normal((n + i, 4)) * 10 + 3).astype(np.float32)
@@ -29,12 +29,12 @@ def make_rows(i, n=300, sparse=False, pause=0.0):
 
 def serial_parts(triples, n_parts, seed, scaling, classify=True):
     """The same parts, one step after the other."""
-    pieces = [Piece.of(*triple) for triple in triples]
+    partitions = [Partition.of(*triple) for triple in triples]
     n_keep = 4000 * n_parts
-    described = [describe(p, [seed, i], n_keep, classify) for i, p in enumerate(pieces)]
+    described = [describe(p, [seed, i], n_keep, classify) for i, p in enumerate(partitions)]
     planned = Plan.of(merge(described, n_keep), n_parts, seed, scaling)
     offsets = planned.layout.offsets
-    chunks = [split(p, planned.layout, offsets[i], seed) for i, p in enumerate(pieces)]
+    chunks = [split(p, planned.layout, offsets[i], seed) for i, p in enumerate(partitions)]
     return planned, [join(column) for column in zip(*chunks, strict=True)]
 
 
@@ -64,13 +64,15 @@ def fetched(dask_worker):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_parts_are_those_of_one_process(n_parts, sparse, client4, rng):
     seed = int(rng.integers(2**31))
-    pieces = as_pieces(client4, [delayed(make_rows)(i, sparse=sparse) for i in range(40)])
-    layout, planned = plan(client4, pieces, n_parts, seed=seed, scaling="standard", classify=True)
+    partitions = as_partitions(client4, [delayed(make_rows)(i, sparse=sparse) for i in range(40)])
+    layout, planned = plan(
+        client4, partitions, n_parts, seed=seed, scaling="standard", classify=True
+    )
     owners = owners_of(client4, n_parts)
-    futures = collect_parts(client4, pieces, layout, owners, seed)
+    futures = collect_parts(client4, partitions, layout, owners, seed)
     wait(futures)
-    asked = client4.run_on_scheduler(restrictions, [future.key for future in futures])
-    assert asked == [({owner}, True) for owner in owners]
+    found = client4.run_on_scheduler(restrictions, [future.key for future in futures])
+    assert found == [({owner}, True) for owner in owners]
     triples = [make_rows(i, sparse=sparse) for i in range(40)]
     serial, expected = serial_parts(triples, n_parts, seed, "standard")
     for part, other in zip(client4.gather(futures), expected, strict=True):
@@ -86,10 +88,12 @@ def test_parts_are_those_of_one_process(n_parts, sparse, client4, rng):
 def test_targets_of_regression_and_none(client, rng):
     X = rng.standard_normal((100, 2))
     for y in (rng.integers(0, 9, 100), None):
-        pieces = as_pieces(client, X, y)
-        layout, _ = plan(client, pieces, 2)
+        partitions = as_partitions(client, X, y)
+        layout, _ = plan(client, partitions, 2)
         assert layout.classes is None
-        for part in client.gather(collect_parts(client, pieces, layout, owners_of(client, 2), 0)):
+        for part in client.gather(
+            collect_parts(client, partitions, layout, owners_of(client, 2), 0)
+        ):
             assert part.weight is None
             if y is None:
                 assert part.y is None
@@ -105,32 +109,32 @@ def test_outside_rows_are_of_the_siblings(n_parts, sparse, rng):
     if sparse:
         triples = [(scipy.sparse.csr_array(X), y, weight) for X, y, weight in triples]
     planned, _ = serial_parts(triples, n_parts, 1, None)
-    cuts, per_level = planned.layout.cuts, 70
-    for part, slot in enumerate(cuts.slots):
+    splits, per_level = planned.layout.splits, 70
+    for part, slot in enumerate(splits.slots):
         outside = outside_of(planned, part, per_level)
         assert outside.X.shape[0] == outside.ends[-1]
         assert outside.X.dtype == np.float32
-        assert outside.ends.shape == (cuts.depth + 1,)
-        for level in range(1, cuts.depth + 1):
-            width = 2 ** (cuts.depth - level)
+        assert outside.ends.shape == (splits.depth + 1,)
+        for level in range(1, splits.depth + 1):
+            width = 2 ** (splits.depth - level)
             sibling = slot // width ^ 1
             rows = outside.X[outside.ends[level - 1] : outside.ends[level]]
-            at = cuts.slots[cuts.route(rows)]
+            at = splits.slots[splits.route(rows)]
             assert_array_equal(at // width, np.full(at.size, sibling))
-            filled = np.isin(cuts.slots // width, sibling).any()
+            filled = np.isin(splits.slots // width, sibling).any()
             assert rows.shape[0] == (per_level if filled else 0)
             # Evenly spaced: every slot of the sibling is seen, in equal shares.
-            counts = np.bincount(at, minlength=2**cuts.depth)[cuts.slots]
-            counts = counts[cuts.slots // width == sibling]
+            counts = np.bincount(at, minlength=2**splits.depth)[splits.slots]
+            counts = counts[splits.slots // width == sibling]
             if filled:
                 assert counts.min() > 0.8 * per_level / counts.size
 
 
 def test_only_chunks_travel(client):
-    pieces = as_pieces(client, [delayed(make_rows)(i, n=5000) for i in range(30)])
-    layout, _ = plan(client, pieces, 4, classify=True)
+    partitions = as_partitions(client, [delayed(make_rows)(i, n=5000) for i in range(30)])
+    layout, _ = plan(client, partitions, 4, classify=True)
     before = {worker: len(keys) for worker, keys in client.run(fetched).items()}
-    wait(collect_parts(client, pieces, layout, owners_of(client, 4), 0))
+    wait(collect_parts(client, partitions, layout, owners_of(client, 4), 0))
     keys = [k for worker, keys in client.run(fetched).items() for k in keys[before[worker] :]]
     tasks = {key_split(key) for key in keys}
     assert "split-shuffle" in tasks
@@ -140,39 +144,39 @@ def test_only_chunks_travel(client):
 def test_no_rows_and_no_weight(client):
     empty = [delayed((np.empty((0, 2)), np.empty(0)))] * 2
     with pytest.raises(ValueError, match="no rows"):
-        plan(client, as_pieces(client, empty), 2)
+        plan(client, as_partitions(client, empty), 2)
     zero = np.zeros(10)
     with pytest.raises(ValueError, match="zero for all rows"):
-        plan(client, as_pieces(client, np.ones((10, 2)), zero, zero), 2)
-    pieces = as_pieces(client, np.ones((10, 2)))
+        plan(client, as_partitions(client, np.ones((10, 2)), zero, zero), 2)
+    partitions = as_partitions(client, np.ones((10, 2)))
     with pytest.raises(ValueError, match="n_parts must be at least 1"):
-        plan(client, pieces, 0)
-    layout, _ = plan(client, pieces, 2, least_rows=6)
+        plan(client, partitions, 0)
+    layout, _ = plan(client, partitions, 2, min_part_rows=6)
     assert layout.n_parts == 1
-    layout, _ = plan(client, pieces, 2, least_rows=5)
-    with pytest.raises(ValueError, match="2 parts need as many owners"):
-        collect_parts(client, pieces, layout, ["tcp://127.0.0.1:1"], 0)
-    with pytest.raises(ValueError, match="of 1 pieces, not 2; plan again"):
-        collect_parts(client, pieces * 2, layout, owners_of(client, 2), 0)
+    layout, _ = plan(client, partitions, 2, min_part_rows=5)
+    with pytest.raises(ValueError, match="expected 2 owners"):
+        collect_parts(client, partitions, layout, ["tcp://127.0.0.1:1"], 0)
+    with pytest.raises(ValueError, match="expected the 1 partitions of the plan, got 2"):
+        collect_parts(client, partitions * 2, layout, owners_of(client, 2), 0)
 
 
-def test_empty_pieces_may_be_of_any_kind(client, rng):
+def test_empty_partitions_may_be_of_any_kind(client, rng):
     X = rng.standard_normal((100, 2)).astype(np.float32)
     items = [(np.empty((0, 3)), None), (X, X[:, 0] > 0), (scipy.sparse.csr_array((0, 2)), [])]
-    pieces = as_pieces(client, [delayed(item, traverse=False) for item in items])
-    layout, _ = plan(client, pieces, 1)
+    partitions = as_partitions(client, [delayed(item, traverse=False) for item in items])
+    layout, _ = plan(client, partitions, 1)
     assert (layout.dtype, layout.sparse, layout.has_y) == (np.float32, False, True)
-    (part,) = client.gather(collect_parts(client, pieces, layout, owners_of(client, 1), 0))
+    (part,) = client.gather(collect_parts(client, partitions, layout, owners_of(client, 1), 0))
     assert_array_equal(part.X, X)
 
 
 def test_the_driver_holds_no_rows(client):
-    pieces = as_pieces(client, [delayed(make_rows)(i, n=200_000) for i in range(12)])
+    partitions = as_partitions(client, [delayed(make_rows)(i, n=200_000) for i in range(12)])
     n_bytes = 12 * 200_000 * (4 * 4 + 8)
     tracemalloc.start()
     try:
-        layout, _ = plan(client, pieces, 2, scaling="minmax", classify=True)
-        wait(collect_parts(client, pieces, layout, owners_of(client, 2), 0))
+        layout, _ = plan(client, partitions, 2, scaling="minmax", classify=True)
+        wait(collect_parts(client, partitions, layout, owners_of(client, 2), 0))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -187,19 +191,19 @@ def kill(client, worker):
 def test_parts_survive_their_workers(mortal):
     triples = [make_rows(i) for i in range(16)]
     columns = (np.concatenate(column) for column in zip(*triples, strict=True))
-    pieces = as_pieces(mortal, [delayed(make_rows)(i, pause=0.1) for i in range(16)])
-    layout, _ = plan(mortal, pieces, 3, seed=5, classify=True)
+    partitions = as_partitions(mortal, [delayed(make_rows)(i, pause=0.1) for i in range(16)])
+    layout, _ = plan(mortal, partitions, 3, seed=5, classify=True)
     _, expected = serial_parts(triples, 3, 5, None)
     owners = owners_of(mortal, 3)
-    futures = collect_parts(mortal, pieces, layout, owners, 5)
+    futures = collect_parts(mortal, partitions, layout, owners, 5)
     time.sleep(0.4)
     kill(mortal, owners[0])
     assert not all(future.done() for future in futures)
     for part, other in zip(mortal.gather(futures), expected, strict=True):
         assert_same(part, other)
 
-    # Rows of the driver are lost with no worker either, nor with the pieces.
-    here = as_pieces(mortal, *columns)
+    # Rows of the driver are lost with no worker either, nor with the partitions.
+    here = as_partitions(mortal, *columns)
     layout, _ = plan(mortal, here, 3, seed=5, classify=True)
     more = collect_parts(mortal, here, layout, owners_of(mortal, 3), 5)
     before = mortal.gather(more)

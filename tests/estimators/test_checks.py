@@ -11,9 +11,9 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
-from hssvm.estimators import checks
-from hssvm.estimators.scaling import features_differ
 from hssvm.exceptions import DataWarning
+from hssvm.training import checks
+from hssvm.training.scaling import features_differ
 
 
 def rings(rng, n=800, sizes=(1.0, 1.0, 1.0, 1.0)):
@@ -24,7 +24,10 @@ def rings(rng, n=800, sizes=(1.0, 1.0, 1.0, 1.0)):
 UNEVEN = (1.0, 1.0, 1.0, 1e3)
 
 
-@pytest.mark.parametrize("estimator", [SVC(), SVR(), OneClassSVM(nu=0.1), SVCCV(scaling=None)])
+@pytest.mark.parametrize(
+    "estimator",
+    [SVC(), SVR(), OneClassSVM(nu=0.1), SVCCV(Cs=[1.0], gammas=["scale"], cv=3, scaling=None)],
+)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_uneven_features(estimator, sparse, rng):
     X, y = rings(rng, sizes=UNEVEN)
@@ -195,8 +198,8 @@ def test_the_edge_is_one_beyond_chance():
     assert checks.check_edge("C", scores[[2, 1, 0]], 0, 1000).count("smaller") == 2
 
 
-def test_forecasts_are_silent(rng):
+def test_cost_estimates_are_silent(rng):
     X, y = rings(rng, sizes=UNEVEN)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SVC(random_state=0).forecast(X, y)
+        SVC(random_state=0).estimate_cost(X, y)

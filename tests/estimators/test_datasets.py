@@ -38,8 +38,9 @@ def test_gap_below_tol_or_the_status_says_why(data, name, C, refine, tol, rng):
 def test_accuracy_is_near_that_of_the_exact_svm(data, name, C, exact, refine, error, rng):
     h, scale = SETS[name]
     X, y, X_test, y_test = data(name, scale=scale)
-    model = SVC(C=C, gamma=1 / (2 * h**2), refine=refine, random_state=int(rng.integers(1000)))
-    accuracy = 100 * model.fit(X, y).score(X_test, y_test)
+    seeds = rng.integers(1000, size=1 if refine else 3).tolist()  # one compression varies by 0.2
+    models = [SVC(C=C, gamma=1 / (2 * h**2), refine=refine, random_state=seed) for seed in seeds]
+    accuracy = 100 * np.mean([model.fit(X, y).score(X_test, y_test) for model in models])
     assert accuracy >= exact - error
     if refine:
         assert accuracy <= exact + error

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm import SVC, svc_path
-from hssvm.estimators.callbacks import FitTasks
+from hssvm.estimators.callbacks import FitMonitor
 from hssvm.solvers import Status
 
 
@@ -21,10 +21,10 @@ def easy_and_hard(rng, n):
 def end_between(monkeypatch, goal):
     """Run out of time when the gap of one column is below the goal, and that of another above."""
 
-    def after_look(self, iteration, gap):
+    def after_check(self, iteration, gap):
         return Status.MAX_TIME if gap.min() <= goal < gap.max() else None
 
-    monkeypatch.setattr(FitTasks, "after_look", after_look)
+    monkeypatch.setattr(FitMonitor, "after_check", after_check)
 
 
 def test_a_column_below_tol_is_converged(rng, monkeypatch):
@@ -47,8 +47,8 @@ def test_a_start_without_refinement_is_not_converged(rng, monkeypatch):
     end_between(monkeypatch, 1e-2)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         path = svc_path(X, y, [1e-3, 1e5], gamma=0.5, tol=1e-9, refine=True, random_state=0)
-    report = path.report
+    report = path.fit_report_
     assert report.gap[0] <= 1e-2 < report.gap[1]
     expected = ["CONVERGED" if gap <= 1e-9 else "MAX_TIME" for gap in report.gap]
     assert report.status == expected
-    assert not report.on_true_kernel
+    assert not report.exact_kernel

@@ -2,12 +2,11 @@
 
 import logging
 import re
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
 import pytest
+from helpers.processes import run_python
 
 from hssvm import SVC, SVCCV
 from hssvm.estimators.notebook import View, in_notebook
@@ -53,9 +52,9 @@ def test_every_stage_of_a_fit_moves(rng, collected):
     SVC(C=10.0, refine=True, max_rank=8, verbose=2).fit(*data(rng, 3000))
     seen = collected.seen
     stages = list(dict.fromkeys(stage for stage, *_ in seen if stage))
-    assert stages == ["tree", "compress", "factor", "solve", "refine", "finish"]
+    assert stages == ["tree", "compress", "solve", "refine", "finish"]
     assert list(collected.progress.seconds) == stages
-    for name in ("tree", "compress", "factor", "solve", "refine"):
+    for name in ("tree", "compress", "solve", "refine"):
         done = [done for stage, done, _ in seen if stage == name]
         assert done[0] == 0
         assert done == sorted(done)
@@ -108,16 +107,13 @@ def test_the_view_of_a_progress():
 
 
 def run(code, *, seed):
-    code = FIT.format(seed=seed) + textwrap.dedent(code)
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
-    )
+    return run_python(FIT.format(seed=seed) + textwrap.dedent(code))
 
 
 def test_a_script_gets_a_line_per_stage(rng):
     ran = run("SVC(refine=True, verbose=1).fit(X, y)", seed=rng.integers(1000))
     words = [line.split(":")[0] for line in ran.stderr.splitlines()]
-    stages = ["tree", "compress", "factor", "solve", "refine", "finish"]
+    stages = ["tree", "compress", "solve", "refine", "finish"]
     assert words == [f"[hssvm] {stage}" for stage in stages]
     detailed = run("SVC(refine=True, verbose=2).fit(X, y)", seed=rng.integers(1000)).stderr
     for part in ("iteration 10: largest gap", "round 1: ", "factor: level 0", "solve begins"):
@@ -133,7 +129,7 @@ def test_a_long_stage_shows_a_step_now_and_then(monkeypatch):
         record = logging.makeLogRecord({"name": "hssvm.solvers.admm"})
         passed += [now[0]] if steps.filter(record) else []
     assert passed == [5, 10, 15]
-    assert steps.filter(logging.makeLogRecord({"name": "hssvm.estimators.report"}))
+    assert steps.filter(logging.makeLogRecord({"name": "hssvm.training.report"}))
 
 
 def test_this_is_no_notebook():
@@ -191,7 +187,7 @@ def test_a_notebook_shows_one_bar_and_no_log(notebook):
     assert [output["output_type"] for output in outputs] == ["display_data"]
     shown = [content["data"] for kind, content in messages if kind == "update_display_data"]
     assert len({data["text/plain"] for data in shown}) > 10
-    for stage in ("tree", "compress", "factor", "solve", "refine", "finish"):
+    for stage in ("tree", "compress", "solve", "refine", "finish"):
         assert any(data["text/plain"].startswith(stage) for data in shown)
     assert any("<progress value=" in data["text/html"] for data in shown)
     assert shown[-1] == outputs[0]["data"]

@@ -36,7 +36,8 @@ class Problem:
     def cost(self):
         return self.C * (np.ones(len(self.X)) if self.weight is None else self.weight)
 
-    def K(self, Y=None):
+    def K(self, Y=None, shift=0.0):
+        """By definition; `shift` is added to squared distances."""
         X, gamma = self.X, self.kernel["gamma"]
         Y = X if Y is None else Y
         match self.kernel["kernel"]:
@@ -44,10 +45,11 @@ class Problem:
                 return Y @ X.T
             case "poly":
                 return (gamma * Y @ X.T + self.kernel["coef0"]) ** self.kernel["degree"]
-            case "rbf":
-                return np.exp(-gamma * cdist(Y, X, "sqeuclidean"))
-        d = gamma * cdist(Y, X)
+        squared = np.maximum(cdist(Y, X, "sqeuclidean") + shift, 0)
+        d = gamma * np.sqrt(squared)
         match self.kernel["kernel"]:
+            case "rbf":
+                return np.exp(-gamma * squared)
             case "laplacian":
                 return np.exp(-d)
             case "matern32":
@@ -96,7 +98,7 @@ def fit(model, problem, *y):
     warned = any(issubclass(w.category, ConvergenceWarning) for w in caught)
     converged = set(model.fit_report_.status) == {"CONVERGED"}
     assert warned != converged
-    assert not converged or np.all(model.fit_report_.gap <= model.tol)
+    assert not converged or np.all(model.fit_report_.gap <= model.fit_report_.tol)
     Z = np.zeros((len(problem.X), model.dual_coef_.shape[0]))
     Z[model.support_] = model.dual_coef_.T
     return Z
@@ -120,8 +122,14 @@ def assert_as_good(ours, theirs, zero, gap, rounding):
 
 def rounding_errors(problem, Z, intercept):
     """Bounds on those of the decision values, (n, k)."""
-    epsilon = 1e-9 if problem.rows.dtype == np.float64 else 1e-5
-    return epsilon * (np.abs(problem.K()) @ np.abs(Z) + np.abs(intercept))
+    K, epsilon = problem.K(), 1e-9 if problem.rows.dtype == np.float64 else 1e-5
+    errors = epsilon * np.abs(K)
+    if scipy.sparse.issparse(problem.rows):
+        # |x|^2 + |y|^2 - 2 x'y: what is left of it has the rounding errors of its terms
+        squares = (problem.X**2).sum(axis=1)
+        shift = 8 * np.finfo(problem.rows.dtype).eps * np.add.outer(squares, squares)
+        errors += np.abs(problem.K(shift=shift) - problem.K(shift=-shift))
+    return errors @ np.abs(Z) + epsilon * np.abs(intercept)
 
 
 def assert_predicts(values, problem, Z, intercept):

@@ -1,17 +1,15 @@
 """What a fit says about itself: `FitReport`, and how results are shown."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from test_svc import data
+from helpers.rows import noisy_classes
+from helpers.stored import FOLDER
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
 from hssvm.estimators import FitReport
-
-STORED = Path(__file__).parents[1] / "persistence" / "stored"
 
 
 @pytest.mark.parametrize(
@@ -37,16 +35,23 @@ def test_summary_has_rows_features_task_and_support_vectors(estimator, y, words,
 
 
 def test_summary_names_the_kernel_that_was_solved_for(rng):
-    X, y = data(rng, 3000)
-    small, compressed, refined = (
-        SVC(refine=refine, random_state=0).fit(X[:n], y[:n]).summary()
-        for n, refine in [(1000, "auto"), (3000, False), (3000, True)]
-    )
+    X, y = noisy_classes(rng, 3000)
+    small, compressed, forest, refined = (
+        SVC(refine=refine, n_trees=n_trees, random_state=0).fit(X[:n], y[:n]).summary()
+        for n, refine, n_trees in [
+            (1000, "auto", None), (3000, False, 1), (3000, False, 3), (3000, True, None),
+        ]
+    )  # fmt: skip
     assert "solved     on the exact kernel, relative duality gap" in small
     assert "compress" not in small.split("seconds")[0]
     assert "solved     on the compressed kernel, relative duality gap" in compressed
     assert "\nkernel     compressed kernel, relative error" in compressed
+    assert "\nforest" not in compressed
+    assert "solved     on 3 compressed kernels, relative duality gap" in forest
+    assert "\nforest     decision values of the trees differ by " in forest
+    assert "\nkernel     compressed kernel, relative error" in forest
     assert "solved     on the exact kernel, relative duality gap" in refined
+    assert "\nforest" not in refined
     assert "\nstart      compressed kernel, relative error" in refined
     assert "\nkernel " not in refined
 
@@ -57,7 +62,7 @@ def test_a_tube_around_all_rows_needs_no_support_vectors(rng):
     assert "model      0 support vectors (0.0% of the rows)" in model.summary()
 
 
-@pytest.mark.parametrize("file", sorted(STORED.glob("v1-*.hssvm")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("v1-*.hssvm")), ids=lambda file: file.stem)
 def test_reports_of_older_files_leave_out_what_they_lack(file):
     model = hssvm.load(file)
     text = model.summary()
@@ -67,10 +72,10 @@ def test_reports_of_older_files_leave_out_what_they_lack(file):
 
 
 def test_results_are_shown_as_text(rng):
-    X, y = data(rng, 3000)
+    X, y = noisy_classes(rng, 3000)
     model = SVC(refine=False, random_state=0).fit(X, y)
     path = svc_path(X, y, [0.1, 10.0], random_state=0)
-    results = [model.fit_report_, model.forecast(X, y), model.certify(X, y), path]
+    results = [model.fit_report_, model.estimate_cost(X, y), model.certify(X, y), path]
     for result in results:
         assert repr(result) == str(result)
         assert "array" not in repr(result)
@@ -82,11 +87,11 @@ def test_results_are_shown_as_text(rng):
 
 
 def test_a_path_has_a_line_for_every_C(rng):
-    X, y = data(rng, 1000)
+    X, y = noisy_classes(rng, 1000)
     path = svc_path(X, y, [0.1, 10.0])
     lines = [line.split() for line in str(path).splitlines()[-2:]]
     for j, (C, n_support, gap, status) in enumerate(lines):
         assert float(C) == path.Cs[j]
-        assert int(n_support.replace(",", "")) == np.count_nonzero(path.dual_coef[:, j])
-        assert float(gap) == pytest.approx(path.report.gap[j], rel=0.1)
-        assert status == path.report.status[j]
+        assert int(n_support.replace(",", "")) == np.count_nonzero(path.dual_coef_[j])
+        assert float(gap) == pytest.approx(path.fit_report_.gap[j], rel=0.1)
+        assert status == path.fit_report_.status[j]

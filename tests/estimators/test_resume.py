@@ -15,7 +15,7 @@ def rings(rng):
 
 
 def test_a_saved_model_resumes(rings, tmp_path):
-    parameters = {"C": 100, "refine": False, "tol": 1e-6, "random_state": 0}
+    parameters = {"C": 100, "n_trees": 1, "tol": 1e-6, "random_state": 0}
     cold = SVC(**parameters).fit(*rings)
     almost = int(cold.n_iter_[0]) - 10
     with pytest.warns(ConvergenceWarning):
@@ -39,9 +39,9 @@ def test_a_saved_model_resumes(rings, tmp_path):
 @pytest.mark.parametrize("damage", ["nan", "shape", "rows", "missing"])
 def test_damaged_coefficients_are_refused(damage, rings):
     with pytest.warns(ConvergenceWarning):
-        model = SVC(refine=False, max_iter=10, tol=1e-9, random_state=0).fit(*rings)
+        model = SVC(n_trees=1, max_iter=10, tol=1e-9, random_state=0).fit(*rings)
     document, arrays = model._pack()
-    SVC._unpack(document, dict(arrays))
+    SVC()._restore(document, dict(arrays))
     if damage == "nan":
         arrays["dual_coef"] = arrays["dual_coef"] * np.nan
     elif damage == "shape":
@@ -51,7 +51,7 @@ def test_damaged_coefficients_are_refused(damage, rings):
     else:
         del arrays["dual_coef"]
     with pytest.raises(ValueError, match=r"support|dual_coef"):
-        SVC._unpack(document, arrays)
+        SVC()._restore(document, arrays)
 
 
 def test_the_name_of_the_labels_is_kept(rings, tmp_path):

@@ -48,7 +48,7 @@ def test_scaled_rows_are_certified(rng):
     model = SVC(C=10, scaling="standard").fit(X, y)
     assert model.score(X, y) > 0.95
     assert model.certify(X, y).gap[0] < 1e-5
-    with pytest.warns(DataWarning, match="very different sizes"):
+    with pytest.warns(DataWarning, match="very different scales"):
         assert SVC(C=10).fit(X, y).score(X, y) < model.score(X, y)
 
 

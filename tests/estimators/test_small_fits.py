@@ -34,11 +34,11 @@ def test_it_takes_columns_to_an_exact_solution(rng):
     X, _ = nearly_linear(rng, 600, np.float64)
     y = X[:, 0] + 0.5 * rng.standard_normal(600) > 0
     path = svc_path(X, y, [1e-3, 10.0], gamma=0.1, max_iter=40, random_state=0)
-    assert path.report.status == ["CONVERGED"] * 2
-    assert path.report.gap.max() <= 1e-7
-    assert path.report.n_rounds[1] > 0
+    assert path.fit_report_.status == ["CONVERGED"] * 2
+    assert path.fit_report_.gap.max() <= 1e-7
+    assert path.fit_report_.n_rounds[1] > 0
     enough = svc_path(X, y, [1e-3, 10.0], gamma=0.1, random_state=0)
-    assert_allclose(path.report.objective, enough.report.objective, rtol=1e-6)
+    assert_allclose(path.fit_report_.objective, enough.fit_report_.objective, rtol=1e-6)
 
 
 def test_ordinary_fits_do_not_need_it(rng):

@@ -10,7 +10,9 @@ from sklearn.svm import OneClassSVM as ExactOneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hssvm import SVR, OneClassSVM
-from hssvm.hss import NeighbourInterpolation
+from hssvm.hss import HSSANN
+from hssvm.kernels import Gaussian
+from hssvm.training.config import FOREST_TOL
 
 
 @parametrize_with_checks(
@@ -34,14 +36,22 @@ def test_small_regression_is_exact(weighted, sparse, rng):
     weight = rng.integers(0, 3, 500) if weighted else None
     rows = scipy.sparse.csr_array(X) if sparse else X
     model = SVR(C=5, epsilon=0.05, gamma=0.7).fit(rows, 100 * y, sample_weight=weight)
-    exact = ExactSVR(C=5, epsilon=0.05, gamma=0.7, tol=1e-8).fit(X, 100 * y, sample_weight=weight)
+    weight = np.ones(500) if weight is None else weight
+    kept = np.flatnonzero(weight)  # others have no number among LIBSVM's support vectors
+    exact = ExactSVR(C=5, epsilon=0.05, gamma=0.7, tol=1e-8)
+    exact.fit(X[kept], 100 * y[kept], sample_weight=weight[kept])
     assert_allclose(model.predict(rows), exact.predict(X), atol=0.02)
     assert_allclose(model.intercept_, exact.intercept_, atol=0.02)
+    K, z = Gaussian(0.7).block(X), np.zeros(500)
+    z[kept[exact.support_]] = exact.dual_coef_[0]
+    beyond = np.maximum(0, np.abs(K @ z + exact.intercept_ - 100 * y) - 0.05)
+    primal = z @ K @ z / 2 + 5 * weight @ beyond
+    dual = 100 * y @ z - 0.05 * np.abs(z).sum() - z @ K @ z / 2
     certificate = model.certify(rows, 100 * y, weight)
     assert certificate.gap[0] < 1e-6
-    z = np.zeros(500)
-    z[exact.support_] = exact.dual_coef_[0]
-    assert_allclose(certificate.dual[0], model.fit_report_.objective[0], rtol=1e-5)
+    assert_allclose(certificate.primal[0], primal, rtol=1e-5)
+    assert_allclose(certificate.dual[0], dual, rtol=1e-5)
+    assert_allclose(model.fit_report_.objective[0], primal, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -49,18 +59,20 @@ def test_refined_regression_is_that_of_another_solver(dtype, rng):
     X, y = waves(rng, 3000, dtype)
     model = SVR(C=2, gamma=0.7, random_state=0, refine=True).fit(X, y)
     exact = ExactSVR(C=2, gamma=0.7, tol=1e-6).fit(X, y)
-    assert model.fit_report_.on_true_kernel
+    assert model.fit_report_.exact_kernel
     assert model.predict(X).dtype == np.float64
     assert_allclose(model.predict(X), exact.predict(X), atol=2e-2)
     assert model.certify(X, y).gap[0] < 2e-4
 
 
-def test_compressed_regression(rng):
+@pytest.mark.parametrize("n_trees", [1, None])
+def test_compressed_regression(n_trees, rng):
     X, y = waves(rng, 4000)
     X_test, y_test = waves(rng, 500)
-    model = SVR(C=2, gamma=0.7, random_state=0, refine=False).fit(X, y)
+    model = SVR(C=2, gamma=0.7, random_state=0, refine=False, n_trees=n_trees).fit(X, y)
     exact = ExactSVR(C=2, gamma=0.7).fit(X, y)
-    assert model.fit_report_.gap[0] < 1e-3
+    assert model.fit_report_.gap[0] < (1e-3 if n_trees == 1 else FOREST_TOL)
+    assert_allclose(model.predict(X_test), exact.predict(X_test), atol=0.1)  # the noise of y
     assert model.score(X_test, y_test) > exact.score(X_test, y_test) - 0.01
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X_test), model.predict(X_test))
     assert_array_equal(clone(model).fit(X, y).predict(X_test), model.predict(X_test))
@@ -77,8 +89,8 @@ def test_a_tube_around_everything(rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("nu", [0.05, 0.5, 0.9])
 def test_small_novelty_is_exact(nu, weighted, rng):
-    X = rng.standard_normal((400, 3))
-    weight = rng.integers(1, 3, 400).astype(float) if weighted else None
+    X = rng.standard_normal((401, 3))  # nu times the weights is no integer: the offset is unique
+    weight = rng.uniform(1, 2, 401) if weighted else None
     model = OneClassSVM(nu=nu, gamma=0.5).fit(X, sample_weight=weight)
     exact = ExactOneClassSVM(nu=nu, gamma=0.5, tol=1e-9).fit(X, sample_weight=weight)
     size = exact.offset_[0]
@@ -90,24 +102,36 @@ def test_small_novelty_is_exact(nu, weighted, rng):
     assert model.certify(X, weight).gap[0] < 1e-5
 
 
-@pytest.mark.parametrize("refine", [False, True])
-def test_novelty_of_many_rows(refine, rng):
+@pytest.mark.parametrize("seed", [4, 7, 15])  # every row is an outlier or has a zero coefficient
+def test_an_offset_that_is_not_unique_lies_in_the_middle(seed):
+    X = np.random.default_rng(seed).standard_normal((400, 3))
+    model = OneClassSVM(nu=0.9, gamma=0.5).fit(X)
+    scores = np.sort(model.score_samples(X))
+    assert model.support_.size == 360
+    assert_allclose(model.offset_, scores[359:361].mean(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("refine", "n_trees"), [(False, None), (False, 1), (True, None)])
+def test_novelty_of_many_rows(refine, n_trees, rng):
     X = rng.standard_normal((4000, 2))
-    model = OneClassSVM(nu=0.1, gamma=0.5, refine=refine, random_state=0).fit(X)
+    model = OneClassSVM(nu=0.1, gamma=0.5, refine=refine, n_trees=n_trees, random_state=0).fit(X)
     exact = ExactOneClassSVM(nu=0.1, gamma=0.5, tol=1e-6).fit(X)
-    assert model.fit_report_.gap[0] < 1e-3
+    assert model.fit_report_.gap[0] < (1e-3 if refine or n_trees == 1 else FOREST_TOL)
     error = np.abs(model.decision_function(X) - exact.decision_function(X)) / exact.offset_[0]
-    assert np.sqrt(np.mean(error**2)) < 0.01
-    assert error.max() < (0.02 if refine else 0.05)  # at single rows K~ is less accurate
+    forest = not refine and n_trees is None  # of rougher trees
+    assert np.sqrt(np.mean(error**2)) < (0.04 if forest else 0.01)
+    if not forest:
+        assert error.max() < (0.02 if refine else 0.05)  # at single rows K~ is less accurate
     assert abs(np.mean(model.predict(X) == -1) - 0.1) < 0.02
     assert model.predict([[9.0, 9.0]]) == -1
 
 
 def test_the_papers_compression_serves_regression_too(rng):
     X, y = waves(rng, 2500)
-    strategy = NeighbourInterpolation(rtol=1e-4, atol=1e-6, max_rank=400, n_neighbours=100)
-    model = SVR(C=2, gamma=0.3, refine=False, compression=strategy, random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.9
+    compressor = HSSANN(rtol=1e-4, atol=1e-6, max_rank=400, n_neighbors=100)
+    model = SVR(C=2, gamma=0.3, refine=False, compressor=compressor, random_state=0).fit(X, y)
+    exact = ExactSVR(C=2, gamma=0.3).fit(X, y)
+    assert_allclose(model.predict(X), exact.predict(X), atol=0.05)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hssvm import SVC, SVR, OneClassSVM, svc_path
 def test_y_beyond_float32(n, rng):
     X, y = rng.standard_normal((n, 2)), np.linspace(-1, 1, n)
     y[0] = 1e39
-    with pytest.raises(ValueError, match=r"y has values up to 1e\+39, .* give X in float64"):
+    with pytest.raises(ValueError, match=r"y has values up to 1e\+39, .* pass X in float64"):
         SVR().fit(X.astype(np.float32), y)
-    with pytest.raises(ValueError, match=r"C has values .* give X in float64"):
+    with pytest.raises(ValueError, match=r"C has values .* pass X in float64"):
         SVC(C=1e39).fit(X.astype(np.float32), y > 0)
 
 

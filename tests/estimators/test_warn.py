@@ -31,7 +31,7 @@ def test_a_grid_of_two_features_is_not_one_of_components():
     x, t = (a.ravel() for a in np.meshgrid(np.linspace(0, 1, 40), np.linspace(0, 1e4, 40)))
     X = np.column_stack([x, t])
     inside = (x - 0.5) ** 2 + (t / 1e4 - 0.5) ** 2 < 0.1
-    with pytest.warns(DataWarning, match="different sizes"):
+    with pytest.warns(DataWarning, match="different scales"):
         SVC().fit(X, inside)
     assert SVCCV(Cs=[10.0], gammas=["scale"], random_state=0).fit(X, inside).score(X, inside) > 0.95
 

@@ -6,18 +6,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.parts_in_threads import Parts
+from helpers.predictors import leafwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from parts_in_threads import Parts
 
 import hssvm.hss.nystroem
 import hssvm.hss.parts
 from hssvm.hss import ClusterTree, NestedNystroem, compress, factor
-from hssvm.hss.parts import Root, Top
+from hssvm.hss.parts import SubtreeRoot, TopLevels
 from hssvm.kernels import Gaussian, Laplacian
-from hssvm.predict import LeafwisePredictor
-from hssvm.systems import HSSSystem
 
 some_parts = {
     "seed": st.integers(0, 2**31 - 1),
@@ -31,12 +30,8 @@ some_parts = {
 
 def make(seed, n, p, n_parts, leaf_size, max_rank, dtype=np.float64):
     X = np.random.default_rng(seed).standard_normal((n, p)).astype(dtype)
-    strategy = NestedNystroem(rtol=0, max_rank=max_rank)
-    return Parts(Gaussian(0.3), X, n_parts, strategy, leaf_size, seed)
-
-
-def product(seat, matrix, B, shift=1.0):
-    return HSSSystem(matrix, shift, seat).matmul(B)
+    compressor = NestedNystroem(rtol=0, max_rank=max_rank)
+    return Parts(Gaussian(0.3), X, n_parts, compressor, leaf_size, seed)
 
 
 @settings(max_examples=25)
@@ -46,11 +41,11 @@ def test_products_and_solves_are_those_of_one_psd_matrix(seed, n, p, n_parts, le
     rng = np.random.default_rng(seed)
     b, shift = rng.standard_normal((n, 2)), 10.0 ** rng.uniform(-2, 1, n)
 
-    def work(seat, matrix, rows):
-        system = HSSSystem(matrix, shift[rows], seat)
-        dense = system.matmul(np.eye(n)[rows])
-        x = system.solve(b[rows])
-        return dense, x, system.matmul(x)
+    def work(operator, rows):
+        dense = operator.matmul(np.eye(n)[rows])  # from kernel values
+        factor = operator.factor(shift[rows])
+        x = factor.solve(b[rows])
+        return dense, x, operator.matmul(x)  # from the factor
 
     dense, x, Kx = np.empty((n, n)), np.empty((n, 2)), np.empty((n, 2))
     for rows, (block, *vectors) in zip(parts.rows, parts.together(work), strict=True):
@@ -76,10 +71,10 @@ def test_equals_the_joined_matrix(n_parts, dtype, rng):
     whole = parts.joined()
     b = rng.standard_normal((n, 3)).astype(dtype)
 
-    def work(seat, matrix, rows):
-        system = HSSSystem(matrix, 0.5, seat)
-        predictor = LeafwisePredictor(matrix, b[rows], seat.far_field)
-        return system.matmul(b[rows]), system.solve(b[rows]), predictor.weights
+    def work(operator, rows):
+        predictor = leafwise(operator.matrix, b[rows], operator.top.far_field)
+        x = operator.factor(0.5).solve(b[rows])
+        return operator.matmul(b[rows]), x, predictor.trees[0].weights
 
     results = parts.together(work)
     tol = 1e-9 if dtype == np.float64 else 2e-3
@@ -87,7 +82,7 @@ def test_equals_the_joined_matrix(n_parts, dtype, rng):
         assert_allclose(Kb, (whole @ b)[rows], atol=tol * np.abs(Kb).max())
         assert_allclose(x, factor(whole, 0.5).solve(b)[rows], atol=tol * np.abs(x).max())
     weights = np.concatenate([result[2] for result in results])
-    assert_allclose(weights, LeafwisePredictor(whole, b).weights, atol=tol * np.abs(weights).max())
+    assert_allclose(weights, leafwise(whole, b).trees[0].weights, atol=tol * np.abs(weights).max())
 
 
 @pytest.mark.parametrize("n_parts", [2, 4])
@@ -120,8 +115,8 @@ def test_equals_local_compression_with_the_same_samples(n_parts, rng, monkeypatc
     monkeypatch.setattr(
         hssvm.hss.nystroem, "draw_samples", lambda tree, level, *rest: by_level[level]
     )
-    strategy = NestedNystroem(rtol=0, max_rank=12)
-    local = compress(Gaussian(0.3), parts.X, parts.joined_tree(), strategy)
+    compressor = NestedNystroem(rtol=0, max_rank=12)
+    local = compress(Gaussian(0.3), parts.X, parts.joined_tree(), compressor)
     whole = parts.joined()
     b = rng.standard_normal((n, 2))
     assert [r.tolist() for r in local.ranks] == [r.tolist() for r in whole.ranks]
@@ -130,25 +125,24 @@ def test_equals_local_compression_with_the_same_samples(n_parts, rng, monkeypatc
 
 def test_one_part_is_the_matrix(rng):
     X = rng.standard_normal((1000, 3))
-    strategy = NestedNystroem(max_rank=20)
-    parts = Parts(Laplacian(0.5), X, 1, strategy, 50, seed=7)
+    compressor = NestedNystroem(max_rank=20)
+    parts = Parts(Laplacian(0.5), X, 1, compressor, 50, seed=7)
     rows = parts.rows[0]
     tree = ClusterTree.build(X[rows], 50, random_state=7)
-    H = compress(Laplacian(0.5), X[rows], tree, strategy, random_state=7)
+    H = compress(Laplacian(0.5), X[rows], tree, compressor, random_state=7)
     b = rng.standard_normal(1000)
-    (product_in_parts,) = parts.together(lambda seat, matrix, _: product(seat, matrix, b))
+    (product_in_parts,) = parts.together(lambda operator, _: operator.matmul(b))
     assert_allclose(product_in_parts, H @ b, atol=1e-10 * np.abs(b).sum())
 
 
 def test_sparse_rows(rng):
     X = scipy.sparse.random_array((600, 20), density=0.2, rng=rng, format="csr")
-    strategy = NestedNystroem(rtol=0, max_rank=15)
-    sparse = Parts(Gaussian(0.3), X, 3, strategy, 40, seed=1)
-    dense = Parts(Gaussian(0.3), X.toarray(), 3, strategy, 40, seed=1)
+    compressor = NestedNystroem(rtol=0, max_rank=15)
+    sparse = Parts(Gaussian(0.3), X, 3, compressor, 40, seed=1)
+    dense = Parts(Gaussian(0.3), X.toarray(), 3, compressor, 40, seed=1)
     b = rng.standard_normal(600)
     products = [
-        parts.together(lambda seat, matrix, rows: product(seat, matrix, b[rows]))
-        for parts in (sparse, dense)
+        parts.together(lambda operator, rows: operator.matmul(b[rows])) for parts in (sparse, dense)
     ]
     for one, other, rows, same in zip(*products, sparse.rows, dense.rows, strict=True):
         assert_array_equal(rows, same)
@@ -159,6 +153,6 @@ def test_top_and_roots_can_travel(rng):
     parts = make(3, 400, 2, 3, 20, 10)
     c = rng.standard_normal((int(parts.top.ranks[-1]), 2))
     copy = pickle.loads(pickle.dumps(parts.top))
-    assert isinstance(copy, Top)
+    assert isinstance(copy, TopLevels)
     assert_array_equal(copy.far_field(c), parts.top.far_field(c))
-    assert isinstance(pickle.loads(pickle.dumps(parts.roots[0])), Root)
+    assert isinstance(pickle.loads(pickle.dumps(parts.roots[0])), SubtreeRoot)

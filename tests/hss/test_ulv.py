@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import AWKWARD, all_kernels, awkward_points
-from threadpoolctl import threadpool_limits
 
 from hssvm.hss import ClusterTree, compress, factor
 from hssvm.kernels import Gaussian
@@ -98,18 +97,6 @@ def test_solve_allocates_only_its_result(rng):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.05 * B.nbytes
-
-
-def test_threads_do_not_change_the_solution(rng):
-    X = rng.standard_normal((3000, 4))
-    H = compress(Gaussian(0.2), X, ClusterTree.build(X, 64), max_rank=30, random_state=rng)
-    B = rng.standard_normal((3000, 2))
-    solutions = []
-    for n_threads in (1, 2, 3):
-        with threadpool_limits(n_threads):
-            solutions.append(factor(H, 1.0).solve(B))
-    assert_array_equal(solutions[0], solutions[1])
-    assert_array_equal(solutions[0], solutions[2])
 
 
 def test_python_threads_may_share_a_factor(rng):

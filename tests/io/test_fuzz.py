@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from hssvm.io import read
+from hssvm.io import load_data
 
 LINES = {
     "libsvm": [
@@ -63,7 +63,7 @@ def test_mutated_text_is_read_or_refused(format, tmp_path, rng):
             text = mutate(text, rng) if text else text
         overwrite(path, text)
         try:
-            X, y = read(path, format=format, dtype=rng.choice([np.float32, np.float64]))
+            X, y = load_data(path, format=format, dtype=rng.choice([np.float32, np.float64]))
         except ValueError as error:
             assert str(path) in str(error)
             continue

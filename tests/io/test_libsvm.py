@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_svmlight_file
 
 from hssvm import _core
-from hssvm.io import read
+from hssvm.io import load_data
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
@@ -41,12 +41,12 @@ def sparse_rows(rng, shape=(200, 30), density=0.2):
 def read_text(tmp_path, text, **options):
     path = tmp_path / "rows.svm"
     path.write_bytes(text)
-    return read(path, **options)
+    return load_data(path, **options)
 
 
 def assert_as_sklearn(path, **options):
     """The same arrays, not only the same numbers."""
-    X, y = read(path, **options)
+    X, y = load_data(path, **options)
     expected, labels = load_svmlight_file(str(path), zero_based=False, **options)
     assert X.shape == expected.shape and X.dtype == expected.dtype
     if scipy.sparse.issparse(X):
@@ -72,7 +72,7 @@ def test_agrees_with_sklearn(number, density, dtype, tmp_path, rng):
 
 def test_agrees_with_sklearn_over_many_pieces(tmp_path, rng, monkeypatch):
     """Lines are cut between reads and between threads."""
-    monkeypatch.setattr("hssvm.io.libsvm._PIECE", 1 << 21)
+    monkeypatch.setattr("hssvm.io.libsvm._CHUNK", 1 << 21)
     path = tmp_path / "rows.svm"
     path.write_bytes(40 * text_of(sparse_rows(rng, (2000, 50)), rng.standard_normal(2000)))
     assert path.stat().st_size > 1 << 23
@@ -80,7 +80,7 @@ def test_agrees_with_sklearn_over_many_pieces(tmp_path, rng, monkeypatch):
     with open(path, "ab") as file:
         file.write(b"1 1:1\n1 1:oops\n1 0:1\n")
     with pytest.raises(ValueError, match=re.escape(f"{path}, line 80002: '1:oops'")):
-        read(path)
+        load_data(path)
 
 
 @pytest.mark.parametrize("name", ["a9a", "w8a", "ijcnn1", "cod-rna", "usps"])
@@ -221,7 +221,7 @@ def test_written_rows_come_back(packing, data, tmp_path_factory):
     y = data.draw(arrays(np.float64, shape[0], elements=st.floats(-1e300, 1e300)))
     path = tmp_path_factory.getbasetemp() / f"rows.txt{packing}"
     path.write_bytes(PACK[packing](text_of(X, y)))
-    X_read, y_read = read(path, n_features=shape[1], dtype=dtype)
+    X_read, y_read = load_data(path, n_features=shape[1], dtype=dtype)
     dense = X_read.toarray() if scipy.sparse.issparse(X_read) else X_read
     assert dense.dtype == dtype
     assert_array_equal(dense, X)

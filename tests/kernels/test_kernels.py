@@ -3,8 +3,8 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.processes import run_python
 from numpy.testing import assert_allclose, assert_array_equal
-from processes import run_python
 from reference import AWKWARD, all_kernels, awkward_points, kernel_matrix
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import rbf_kernel

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from processes import run_python
+from helpers.processes import run_python
 
 from hssvm.kernels.sparse_format import require_valid_sparse
 
@@ -43,7 +43,7 @@ BROKEN = {
 def test_broken_compressed_matrices(format, broken, rng):
     X = random_sparse(rng).asformat(format)
     exec(broken)
-    with pytest.raises(ValueError, match=rf"not a valid {format.upper()} matrix.* build it again"):
+    with pytest.raises(ValueError, match=rf"not a valid {format.upper()} matrix.* rebuild it"):
         require_valid_sparse(X)
 
 
@@ -76,10 +76,10 @@ def test_everything_that_takes_rows_refuses_broken_ones(rng):
         calls.append(model.predict)
         calls += [
             lambda X, method=getattr(model, name): method(X, y)
-            for name in ("fit", "score", "certify", "forecast")
+            for name in ("fit", "score", "certify", "estimate_cost")
         ]
     novelty = OneClassSVM().fit(valid)
-    names = ("predict", "decision_function", "score_samples", "fit", "certify", "forecast")
+    names = ("predict", "decision_function", "score_samples", "fit", "certify", "estimate_cost")
     calls += [getattr(novelty, name) for name in names]
     for broken in {list(BROKEN.values())}:
         for i, call in enumerate(calls):

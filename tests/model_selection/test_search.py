@@ -75,5 +75,5 @@ def test_values_are_needed():
         Given([])
     search = Search(Given([1.0]), Given([1.0]), lambda g, C: np.full((1, 2), np.nan), lambda: False)
     search.run()
-    with pytest.raises(ValueError, match="take fewer folds"):
+    with pytest.raises(ValueError, match="use fewer folds"):
         search.best()

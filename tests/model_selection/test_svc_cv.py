@@ -9,15 +9,19 @@ from sklearn.model_selection import (
     PredefinedSplit,
     ShuffleSplit,
     StratifiedKFold,
+    cross_val_score,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVCCV
-from hssvm.estimators.callbacks import FitTasks
+from hssvm.estimators.callbacks import FitMonitor
 from hssvm.kernels import Gaussian, Linear
-from hssvm.model_selection import svc_cv
+from hssvm.model_selection import selection
 from hssvm.model_selection.folds import Folds, sample_rows
 from hssvm.model_selection.search import mean_scores
+from hssvm.problems import SVCProblem
 
 
 def data(rng, n, n_classes=2):
@@ -29,11 +33,11 @@ def data(rng, n, n_classes=2):
 @pytest.mark.filterwarnings("ignore:The best C is at the edge")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
-    X, y = data(rng, 600, n_classes)
-    cv = StratifiedKFold(4, shuffle=True, random_state=int(rng.integers(1000)))
-    Cs, gammas = [0.1, 1.0, 10.0], [0.2, 1.0]
+    X, y = data(rng, 500, n_classes)
+    cv = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(1000)))
+    Cs, gammas = [0.1, 10.0], [0.2, 1.0]
     model = SVCCV(Cs, gammas=gammas, cv=cv, tol=1e-6).fit(X, y)
-    assert model.scores_.shape == (2, 3, 4)
+    assert model.scores_.shape == (2, 2, 3)
     for g, c, f in np.ndindex(model.scores_.shape):
         train, test = list(cv.split(X, y))[f]
         fold = SVC(C=Cs[c], gamma=gammas[g]).fit(X[train], y[train])
@@ -64,10 +68,28 @@ def test_results_have_the_form_of_a_grid_search(rng):
     assert ours.n_splits_ == 3
 
 
-def test_blocks_of_columns_do_not_change_the_result(rng):
+@pytest.mark.filterwarnings("ignore:The best C is at the edge")
+@pytest.mark.parametrize("limited", [False, True])
+def test_blocks_of_columns_do_not_change_the_result(limited, rng, monkeypatch):
     X, y = data(rng, 500)
     whole = SVCCV(5, gammas=["scale"], cv=3, tol=1e-6, random_state=0).fit(X, y)
-    blocks = clone(whole).set_params(column_memory=1.0).fit(X, y)
+    n_columns = []
+    prox = SVCProblem.evaluate
+
+    def evaluate(problem, Z, F):
+        n_columns.append(problem.k)
+        return prox(problem, Z, F)
+
+    monkeypatch.setattr(SVCProblem, "evaluate", evaluate)
+    if limited:
+        blocks = clone(whole).set_params(memory_limit="30MB")
+        monkeypatch.setattr("hssvm.training.memory.SOLVE_ARRAYS", 1e5)
+        monkeypatch.setattr("hssvm.training.pipeline.require_within", lambda *args: None)
+    else:
+        blocks = clone(whole)
+        monkeypatch.setattr("hssvm.model_selection.fold_solver.DEFAULT_MEMORY", 1.0)
+    blocks.fit(X, y)
+    assert max(n_columns) == 3  # the folds of one C
     assert_allclose(blocks.scores_, whole.scores_, atol=0.02)
     assert_array_equal(whole.Cs_, np.logspace(-2, 2, 5))
 
@@ -80,6 +102,24 @@ def test_other_scores_and_splits(rng):
         gamma = {"gamma": model.gamma_}
         values = SVC(**gamma).fit(X[train], y[train]).decision_function(X[test])
         assert abs(roc_auc_score(y[test], values) - model.scores_[0, 0, f]) <= 0.02
+
+
+@pytest.mark.parametrize("kind", ["standard", "minmax"])
+def test_every_fold_scales_by_the_rows_it_trains_on(kind, rng):
+    """As a pipeline would, not by those that it is scored on."""
+    X, y = data(rng, 400)
+    outliers = rng.choice(400, 4, replace=False)
+    X[outliers] *= 30
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    ours = SVCCV([1.0, 10.0], gammas=[0.5, 5.0], scaling=kind, cv=cv, tol=1e-6).fit(X, y)
+    scaler = StandardScaler() if kind == "standard" else MinMaxScaler()
+    for g, gamma in enumerate([0.5, 5.0]):
+        for c, C in enumerate([1.0, 10.0]):
+            pipeline = make_pipeline(scaler, ExactSVC(C=C, gamma=gamma))
+            expected = cross_val_score(pipeline, X, y, cv=cv)
+            assert_allclose(ours.scores_[g, c], expected, atol=0.011)  # one row in a hundred
+    whole = make_pipeline(scaler, ExactSVC(C=ours.C_, gamma=ours.gamma_)).fit(X, y)
+    assert np.mean(ours.predict(X) == whole.predict(X)) > 0.99
 
 
 def test_labels_of_held_out_rows_are_not_used(rng):
@@ -106,14 +146,18 @@ def test_compressed_folds(rng):
 
 
 def test_weights(rng):
-    X, y = data(rng, 300)
-    weight = rng.integers(0, 3, 300).astype(float)
-    train, test = np.arange(200), np.arange(200, 300)
+    X, y = data(rng, 900)
+    weight = rng.choice([0.0, 1.0, 2.0], 900, p=[0.4, 0.3, 0.3])
+    y = np.where(weight > 0, y, 1 - y)  # wrong labels would spoil both the fit and the score
+    train, test = np.arange(600), np.arange(600, 900)
     model = SVCCV([1.0], gammas=[1.0], cv=[(train, test)], tol=1e-6).fit(X, y, sample_weight=weight)
     fold = SVC(gamma=1.0).fit(X[train], y[train], sample_weight=weight[train])
     expected = fold.score(X[test], y[test], sample_weight=weight[test])
     assert abs(model.scores_[0, 0, 0] - expected) <= 0.02
-    SVCCV([1.0], gammas=[1.0], cv=3).fit(X, y, sample_weight=2.0)
+    assert expected > SVC(gamma=1.0).fit(X[train], y[train]).score(X[test], y[test]) + 0.1
+    twice = SVCCV([1.0], gammas=[1.0], cv=3, tol=1e-6).fit(X, y, sample_weight=2.0)
+    same = SVC(C=2.0, gamma=1.0).fit(X, y)
+    assert_allclose(twice.decision_function(X), same.decision_function(X), atol=1e-3)
 
 
 def test_kernels_without_a_gamma(rng):
@@ -128,8 +172,10 @@ def test_kernels_without_a_gamma(rng):
 
 def test_errors_say_what_to_do(rng):
     X, y = data(rng, 60)
-    with pytest.raises(ValueError, match="tol must be a positive number"):
-        SVCCV(tol=None).fit(X, y)
+    with pytest.raises(ValueError, match="tol must be None or a positive number"):
+        SVCCV(tol=0).fit(X, y)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'column_memory'"):
+        SVCCV(column_memory=1e9)
     with pytest.raises(ValueError, match="non-empty sequence"):
         SVCCV(Cs=[]).fit(X, y)
     with pytest.raises(ValueError, match="gammas must be 'auto' or a non-empty sequence"):
@@ -140,7 +186,7 @@ def test_errors_say_what_to_do(rng):
         SVCCV(gammas="scale").fit(X, y)
     one_class = np.flatnonzero(y == 0)[:5]
     train = np.setdiff1d(np.arange(60), one_class)
-    with pytest.warns(UserWarning), pytest.raises(ValueError, match="take fewer folds"):
+    with pytest.warns(UserWarning), pytest.raises(ValueError, match="use fewer folds"):
         SVCCV([1.0], gammas=[1.0], cv=[(train, one_class)], scoring="roc_auc").fit(X, y)
 
 
@@ -152,7 +198,7 @@ def stripes(rng, n, scale=1.0):
 
 @pytest.mark.filterwarnings("ignore:The best C is at the edge")
 def test_c_and_gamma_are_both_searched(rng):
-    X, y = stripes(rng, 1500)
+    X, y = stripes(rng, 800)
     model = SVCCV(random_state=0).fit(X, y)
     assert model.gammas_.size > 3
     assert model.Cs_.size > 3
@@ -183,7 +229,7 @@ def test_one_of_them_is_searched(auto, rng):
 
 def test_the_search_uses_a_sample_and_the_model_all_rows(rng, monkeypatch):
     X, y = stripes(rng, 3000)
-    monkeypatch.setattr(svc_cv, "SEARCH_ROWS", 800)
+    monkeypatch.setattr(selection, "SEARCH_ROWS", 800)
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     seen = []
 
@@ -220,13 +266,13 @@ class Clock:
     def __init__(self, monkeypatch):
         self.now = 0.0
         monkeypatch.setattr("time.perf_counter", lambda: self.now)
-        look = FitTasks.after_look
+        look = FitMonitor.after_check
 
-        def after_look(tasks, iteration, gap):
+        def after_check(tasks, iteration, gap):
             self.now += 10 * gap.size
             return look(tasks, iteration, gap)
 
-        monkeypatch.setattr(FitTasks, "after_look", after_look)
+        monkeypatch.setattr(FitMonitor, "after_check", after_check)
 
 
 def test_time_is_left_for_the_final_fit(rng, monkeypatch):
@@ -235,7 +281,7 @@ def test_time_is_left_for_the_final_fit(rng, monkeypatch):
     model = SVCCV([1.0, 3.0], gammas=[0.1, 0.3, 1.0, 3.0, 10.0], cv=3, refine=False, random_state=0)
     model.set_params(max_time=1200)
     with pytest.warns(
-        ConvergenceWarning, match=r"cut short: \d of 10 candidates were scored; raise"
+        ConvergenceWarning, match=r"cut short: \d candidates, of 10, were scored; raise"
     ):
         model.fit(X, y)
     assert model.fit_report_.status == ["CONVERGED"]
@@ -252,7 +298,7 @@ def test_no_time_at_all(rng):
     with pytest.warns(ConvergenceWarning) as caught:
         model = SVCCV(cv=3, max_time=1e-9, refine=False, random_state=0).fit(X, y)
     texts = [str(warning.message) for warning in caught]
-    assert any("cut short: 3 candidates" in text for text in texts)
+    assert any("cut short: 1 candidate was scored" in text for text in texts)
     assert model.fit_report_.status == ["MAX_TIME"]
     assert model.score(X, y) > 0.6
 

@@ -9,13 +9,12 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.platforms import posix
 from numpy.testing import assert_array_equal
 
 import hssvm
 from hssvm.persistence import replace
 from hssvm.persistence.replace import replacing
-
-unix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and nodes of Unix")
 
 
 @pytest.fixture(params=["unnamed", "named"], autouse=True)
@@ -50,7 +49,7 @@ def umask():
     os.umask(before)
 
 
-@unix
+@posix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o660, 0o777])
 def test_a_file_keeps_its_mode_and_owner(mode, tmp_path, umask):
     path = tmp_path / "a"
@@ -70,13 +69,13 @@ def test_a_file_keeps_its_mode_and_owner(mode, tmp_path, umask):
     assert names(tmp_path) == ["a"]
 
 
-@unix
+@posix
 def test_a_new_file_respects_the_umask(tmp_path, umask):
     put(tmp_path / "a")
     assert mode_of(tmp_path / "a") == 0o666 & ~umask
 
 
-@unix
+@posix
 def test_an_owner_that_cannot_be_kept_is_no_error(tmp_path, monkeypatch):
     def refuse(*args):
         raise PermissionError
@@ -89,7 +88,7 @@ def test_an_owner_that_cannot_be_kept_is_no_error(tmp_path, monkeypatch):
     assert mode_of(tmp_path / "a") == 0o640
 
 
-@unix
+@posix
 @pytest.mark.parametrize("exists", [True, False])
 def test_links_are_followed(exists, tmp_path):
     elsewhere = tmp_path / "elsewhere"
@@ -106,13 +105,17 @@ def test_links_are_followed(exists, tmp_path):
     assert not exists or mode_of(elsewhere / "a") == 0o600
 
 
-@unix
+@posix
 def test_a_loop_of_links_is_an_error(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError):
         put(tmp_path / "a")
     assert names(tmp_path) == ["a", "b"]
+
+
+def make_fifo(path):
+    os.mkfifo(path)
 
 
 def make_socket(path):
@@ -127,9 +130,9 @@ def make_null(path):
         pytest.skip("only root makes devices")
 
 
-@unix
+@posix
 @pytest.mark.parametrize(
-    "make", [os.mkfifo, make_socket, make_null], ids=["fifo", "socket", "device"]
+    "make", [make_fifo, make_socket, make_null], ids=["fifo", "socket", "device"]
 )
 @pytest.mark.parametrize("linked", [False, True])
 def test_other_nodes_are_refused(make, linked, tmp_path, monkeypatch):
@@ -140,7 +143,7 @@ def test_other_nodes_are_refused(make, linked, tmp_path, monkeypatch):
     if linked:
         path = tmp_path / "link"
         path.symlink_to("a")
-    with pytest.raises(OSError, match=f"{path.name} is a device, pipe or socket; give the name"):
+    with pytest.raises(OSError, match=f"{path.name} is a device, pipe or socket; pass the name"):
         put(path)
     assert stat.S_IFMT((tmp_path / "a").stat().st_mode) == kind
     assert names(tmp_path) == (["a", "link"] if linked else ["a"])
@@ -148,7 +151,7 @@ def test_other_nodes_are_refused(make, linked, tmp_path, monkeypatch):
 
 def test_a_folder_is_refused(tmp_path):
     (tmp_path / "a").mkdir()
-    with pytest.raises(IsADirectoryError, match="a is a folder; give the name of a file in it"):
+    with pytest.raises(IsADirectoryError, match="a is a folder; pass the name of a file"):
         put(tmp_path / "a")
     assert names(tmp_path) == ["a"]
 
@@ -184,10 +187,10 @@ hssvm.load(sys.argv[1]).save(sys.argv[2])
 """
 
 
-@unix
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 @pytest.mark.parametrize("before", [None, b"what was there"])
-def test_a_process_that_is_killed_leaves_nothing(number, before, way, tmp_path, rng):
+def test_a_process_that_is_killed_leaves_nothing(name, before, way, tmp_path, rng):
     if way == "named":
         pytest.skip("a killed process cannot remove what has a name")
     X = rng.standard_normal((3000, 2))
@@ -201,6 +204,7 @@ def test_a_process_that_is_killed_leaves_nothing(number, before, way, tmp_path, 
     command = [sys.executable, "-c", SAVE, tmp_path / "model", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"writing\n"
+        number = getattr(signal, name)
         process.send_signal(number)
         assert process.wait(timeout=30) == -number
     assert names(folder) == ([] if before is None else ["a"])

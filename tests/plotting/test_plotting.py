@@ -28,6 +28,7 @@ from hssvm.plotting import (
     ScoreGridDisplay,
     SingularValueDisplay,
 )
+from hssvm.training import pipeline
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -276,14 +277,26 @@ def rings(rng, n):
 @pytest.mark.parametrize("refine", [False, True])
 def test_convergence(refine, rng):
     X, y = rings(rng, 3000)
-    model = SVC(C=10, refine=refine, random_state=0).fit(X, y)
+    n_trees = None if refine else 1  # the history is that of the first tree
+    model = SVC(C=10, refine=refine, n_trees=n_trees, random_state=0).fit(X, y)
     display = ConvergenceDisplay.from_estimator(model).plot()
     assert display.iterations[-1] == model.fit_report_.n_iter[0]
-    gaps = display.true_gaps if refine else display.gaps
+    gaps = display.exact_gaps if refine else display.gaps
     assert gaps[-1, 0] == model.fit_report_.gap[0]
     assert np.all(np.diff(display.gaps[:, 0]) <= 0)  # the best so far
     assert display.rounds.size == 0 or refine
     assert len(display.lines_) == 1 + refine
+
+
+def test_convergence_of_a_forest_is_that_of_its_first_tree(rng):
+    X, y = rings(rng, 2500)
+    forest, tree = (
+        SVC(C=10, n_trees=n_trees, tol=1e-3, leaf_size=128, max_rank=16, random_state=0).fit(X, y)
+        for n_trees in (2, 1)
+    )
+    shown, expected = (ConvergenceDisplay.from_estimator(model) for model in (forest, tree))
+    assert_array_equal(shown.iterations, expected.iterations)
+    assert_array_equal(shown.gaps, expected.gaps)
 
 
 def test_convergence_needs_a_history(rng, tmp_path):
@@ -305,13 +318,70 @@ def test_path(rng):
 @pytest.mark.parametrize("refine", [False, True])
 def test_boundary(refine, rng):
     X, y = rings(rng, 2500)
-    model = SVC(C=10, refine=refine, scaling="standard", random_state=0).fit(X, y)
+    n_trees = None if refine else 1
+    model = SVC(C=10, refine=refine, n_trees=n_trees, scaling="standard", random_state=0).fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y).plot()
     assert (display.leaves is None) == refine
     i, j = 50, 120
     point = [[display.x[j], display.y[i]]]
     assert_allclose(display.values[i, j], model.decision_function(point)[0], rtol=1e-6)
     assert display.rows.shape == (2000, 2)
+
+
+def small_forest(n_trees=3, **parameters):
+    return {"n_trees": n_trees, "leaf_size": 128, "max_rank": 8, "random_state": 0, **parameters}
+
+
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "novelty"])
+def test_a_forest_is_the_mean_of_its_trees(kind, rng):
+    X, y = three_classes(rng, 2500) if kind == "three classes" else rings(rng, 2500)
+    if kind == "novelty":
+        y, model = None, OneClassSVM(nu=0.1, **small_forest()).fit(X)
+        model.intercept_ = model.intercept_ + 0.1  # any shift after training counts for all trees
+    else:
+        model = SVC(C=10, **small_forest(scaling="standard")).fit(X, y)
+    forest = BoundaryDisplay.from_estimator(model, X, y).plot()
+    trees = [BoundaryDisplay.from_estimator(model, X, y, tree=tree) for tree in range(3)]
+    assert forest.leaves is None and "leaves" not in forest.ax_.get_title()
+    mean = np.mean([tree.values for tree in trees], axis=0)
+    assert mean.shape == forest.values.shape
+    assert_allclose(mean, forest.values, atol=1e-9 * np.abs(forest.values).max())
+    assert not np.array_equal(trees[0].values, trees[1].values)
+    assert not np.array_equal(trees[0].leaves, trees[1].leaves)
+    assert "borders of the leaves" in trees[1].plot().ax_.get_title()
+
+
+def test_a_tree_jumps_at_the_borders_of_its_own_leaves_only(rng):
+    X, y = rings(rng, 2500)
+    model = SVC(C=10, **small_forest(max_rank=3)).fit(X, y)
+    trees = [BoundaryDisplay.from_estimator(model, X, y, tree=tree) for tree in range(2)]
+    for own, other in (trees, trees[::-1]):
+        steps = np.abs(np.diff(own.values, axis=1))
+        at_border, at_other = (np.diff(t.leaves, axis=1) != 0 for t in (own, other))
+        assert steps[at_border].mean() > 1.5 * steps[at_other & ~at_border].mean()
+
+
+def test_a_tree_in_a_pipeline_and_in_a_file(rng, tmp_path):
+    X, y = rings(rng, 2500)
+    model = make_pipeline(StandardScaler(), SVC(C=10, **small_forest())).fit(X * [100, 0.01], y)
+    display = BoundaryDisplay.from_estimator(model, X * [100, 0.01], y, tree=np.int64(2))
+    model[-1].save(tmp_path / "model")
+    loaded = make_pipeline(model[0], hssvm.load(tmp_path / "model"))
+    again = BoundaryDisplay.from_estimator(loaded, X * [100, 0.01], y, tree=2)
+    assert_array_equal(again.values, display.values)
+    assert_array_equal(again.leaves, display.leaves)
+
+
+def test_a_tree_that_does_not_exist(rng):
+    X, y = rings(rng, 2500)
+    forest = SVC(C=10, **small_forest(n_trees=2)).fit(X, y)
+    for tree in (-1, 2):
+        with pytest.raises(ValueError, match=f"tree={tree} does not exist; pass 0 to 1, or fit"):
+            BoundaryDisplay.from_estimator(forest, X, y, tree=tree)
+    with pytest.raises(ValueError, match="pass 0, or fit with a larger n_trees"):
+        BoundaryDisplay.from_estimator(SVC(n_trees=1, random_state=0).fit(X, y), X, y, tree=1)
+    with pytest.raises(ValueError, match="exact kernel; fit it with n_trees"):
+        BoundaryDisplay.from_estimator(SVC(refine=True).fit(X, y), X, y, tree=0)
 
 
 def at(display, i, j):
@@ -359,7 +429,8 @@ def test_a_plane_without_a_boundary(rng):
 def test_boundaries_of_pipelines_and_data_frames(refine, rng):
     X, y = three_classes(rng, 2500)
     frame = pd.DataFrame(X * [100, 0.01] + [500, 0], columns=["length", "mass"])
-    model = make_pipeline(StandardScaler(), SVC(C=10, refine=refine, random_state=0))
+    svc = SVC(C=10, refine=refine, n_trees=None if refine else 1, random_state=0)
+    model = make_pipeline(StandardScaler(), svc)
     model.fit(frame, pd.Series(y))
     display = BoundaryDisplay.from_estimator(model, frame, pd.Series(y)).plot()
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "mass")
@@ -369,7 +440,7 @@ def test_boundaries_of_pipelines_and_data_frames(refine, rng):
     assert (display.leaves is None) == refine
     if not refine:
         scaler, svc = (step for _, step in model.steps)
-        leaf = svc._leafwise.tree.route(scaler.transform(point))
+        leaf = svc._compressed.trees[0].tree.route(scaler.transform(point))
         assert display.leaves[i, j] == leaf[0]
 
 
@@ -396,7 +467,7 @@ def test_what_has_no_boundary_says_so(rng):
     X = X[:, :2]
     with pytest.raises(ValueError, match=r"SVR has no decision function.*use SVC"):
         BoundaryDisplay.from_estimator(make_pipeline(StandardScaler(), SVR()).fit(X, y), X)
-    with pytest.raises(ValueError, match=r"label 7, which is not one of.*: 0, 1, 2"):
+    with pytest.raises(ValueError, match=r"label 7, but the classes of the model are 0, 1, 2"):
         BoundaryDisplay.from_estimator(SVC().fit(X, y), X, np.full(100, 7))
 
 
@@ -411,18 +482,18 @@ def test_fits_in_pipelines(rng):
 
 
 def test_ranks_are_those_of_the_matrix(rng, monkeypatch):
-    matrices, compress = [], SVC._compress
+    matrices, compress = [], pipeline.compress_kernel
 
     def remember(*args, **options):
         matrices.append(compress(*args, **options))
         return matrices[-1]
 
-    monkeypatch.setattr(SVC, "_compress", remember)
+    monkeypatch.setattr(pipeline, "compress_kernel", remember)
     X, y = rings(rng, 2500)
     model = SVC(leaf_size=64, random_state=0, refine=bool(rng.integers(2))).fit(X, y)
-    (H,) = matrices
+    H = matrices[0]  # the first tree of a forest
     expected, display = RankDisplay.from_matrix(H), RankDisplay.from_estimator(model).plot()
-    assert_array_equal(display.leaf_ends, expected.leaf_ends)
+    assert_array_equal(display.leaf_offsets, expected.leaf_offsets)
     assert_array_equal(display.blocks, expected.blocks)
     assert_array_equal(display.ranks, expected.ranks)
 

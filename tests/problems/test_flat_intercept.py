@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.parts_in_threads import sums_in_threads
 from numpy.testing import assert_allclose
-from parts_in_threads import sums_in_threads
 from sklearn.metrics import balanced_accuracy_score
 
 from hssvm import SVC
-from hssvm.problems.quantile import FEW, weighted_quantiles
+from hssvm.problems.quantile import SORTED_POINTS, weighted_quantiles
 
 
 @pytest.mark.filterwarnings("ignore:Nearly all rows are support vectors")
@@ -28,7 +28,7 @@ def test_balanced_classes_with_small_C_in_float32(n, rng):
 
 
 @pytest.mark.parametrize("n_parts", [1, 3])
-@pytest.mark.parametrize("n", [50, 3 * FEW])
+@pytest.mark.parametrize("n", [50, 3 * SORTED_POINTS])
 @pytest.mark.parametrize("side", [1, -1])
 def test_the_middle_of_an_interval_that_is_flat_to_rounding(n_parts, n, side, rng):
     """Also where it spans some points whose weights are smaller than the rounding error."""
@@ -37,9 +37,9 @@ def test_the_middle_of_an_interval_that_is_flat_to_rounding(n_parts, n, side, rn
     weights = np.concatenate([np.ones(n), [1e-8 * n] * 2, np.ones(n)])
     mass, owner = np.array([n * (1 + side * 2e-7)]), rng.integers(0, n_parts, points.size)
 
-    def work(seat):
-        own = owner == seat.part
-        return weighted_quantiles([points[own]], [weights[own]], mass, seat, rtol=4e-7)
+    def work(communicator):
+        own = owner == communicator.rank
+        return weighted_quantiles([points[own]], [weights[own]], mass, communicator, rtol=4e-7)
 
     for found in sums_in_threads(n_parts, work):
         assert_allclose(found, 0, atol=1e-12)

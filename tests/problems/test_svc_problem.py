@@ -31,7 +31,7 @@ def random_problem(rng, n, k, dtype=np.float64):
     whole=st.booleans(),
     positive=st.sampled_from([0.0, 0.01, 0.5, 1.0]),
 )
-def test_intercept_minimises_the_loss(seed, n, ties, whole, positive):
+def test_intercept_minimizes_the_loss(seed, n, ties, whole, positive):
     rng = np.random.default_rng(seed)
     f = rng.standard_normal(n) * 3
     if ties:
@@ -106,8 +106,8 @@ def test_prox_by_definition(dtype, k, rng):
     moved = V - tau.astype(dtype) / beta[:, None]
     low, high = np.minimum(problem.bound, 0), np.maximum(problem.bound, 0)
     assert_allclose(Z, np.clip(moved, low, high), rtol=1e-5, atol=1e-5)
-    assert_allclose(sums.total, Z.sum(axis=0, dtype=float), rtol=1e-9, atol=1e-9)
-    assert_allclose(sums.size, np.abs(Z).sum(axis=0, dtype=float), rtol=1e-9)
+    assert_allclose(sums.z, Z.sum(axis=0, dtype=float), rtol=1e-9, atol=1e-9)
+    assert_allclose(sums.abs_z, np.abs(Z).sum(axis=0, dtype=float), rtol=1e-9)
     assert_allclose(sums.slope, (problem.free(Z) / beta[:, None]).sum(axis=0), rtol=1e-3)
 
 

@@ -9,10 +9,11 @@ from sklearn.svm import SVR as ExactSVR
 from sklearn.svm import OneClassSVM as ExactOneClassSVM
 
 from hssvm.kernels import Gaussian
-from hssvm.kernels.rows import KernelRows
+from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.operators import DenseOperator
 from hssvm.problems import OneClassProblem, SVRProblem
-from hssvm.solvers import ADMM, Refine, Solution, initial_beta, polish
-from hssvm.systems import DenseSystem
+from hssvm.solvers import ADMM, Solution, WorkingSet, initial_beta, polish
+from hssvm.solvers.polish import active_set_step
 
 
 def svr(rng, n, k, dtype=np.float64):
@@ -31,7 +32,7 @@ def one_class(rng, n, k, dtype=np.float64):
 def loss(problem, j, values):
     bound = problem.bound[:, j].astype(float)
     if isinstance(problem, SVRProblem):
-        distance = np.abs(problem.linear[:, j].astype(float) - values) - problem.kink[j]
+        distance = np.abs(problem.linear[:, j].astype(float) - values) - problem.l1_weight[j]
         return (bound * np.maximum(0, distance)).sum()
     return (bound * np.maximum(0, -values)).sum()
 
@@ -58,9 +59,9 @@ def test_values_by_definition(make, dtype, rng):
         half = z @ K @ z / 2
 
         def primal(b, j=j, z=z, half=half):
-            return half + b * problem.total[j] + loss(problem, j, K @ z + b)
+            return half + b * problem.equality_rhs[j] + loss(problem, j, K @ z + b)
 
-        dual = problem.linear[:, j] @ z - problem.kink[j] * np.abs(z).sum() - half
+        dual = problem.linear[:, j] @ z - problem.l1_weight[j] * np.abs(z).sum() - half
         b = values.intercept[j]
         assert_allclose(values.primal[j], primal(b), rtol=1e-4, atol=1e-4)
         assert_allclose(values.dual[j], dual, rtol=1e-4, atol=1e-4)
@@ -97,12 +98,12 @@ def test_prox_is_a_minimum(make, dtype, rng):
 
     def objective(Z):
         away = Z - (V - tau / beta[:, None])
-        return problem.kink * np.abs(Z) + beta[:, None] * away.astype(float) ** 2 / 2
+        return problem.l1_weight * np.abs(Z) + beta[:, None] * away.astype(float) ** 2 / 2
 
     for step in (-1e-3, 1e-3, -0.1, 0.1):
         assert np.all(objective(Z) <= objective(np.clip(Z + step, lower, upper)) + 1e-5)
     assert np.all(objective(Z) <= objective(np.zeros_like(Z)) + 1e-5)
-    assert_allclose(sums.total, Z.sum(axis=0, dtype=float), rtol=1e-9, atol=1e-9)
+    assert_allclose(sums.z, Z.sum(axis=0, dtype=float), rtol=1e-9, atol=1e-9)
     assert_allclose(sums.slope, (problem.free(Z) / beta[:, None]).sum(axis=0), rtol=1e-3)
 
 
@@ -113,23 +114,39 @@ def test_columns(make, rng):
     assert type(some) is type(problem)
     for name in ("bound", "linear"):
         assert_allclose(getattr(some, name), getattr(problem, name)[:, [2, 0]])
-    for name in ("kink", "total"):
+    for name in ("l1_weight", "equality_rhs"):
         assert_allclose(getattr(some, name), getattr(problem, name)[[2, 0]])
 
 
 def solve_by_admm(problem, K, X):
-    system = DenseSystem(K, initial_beta(problem, 1.0))
-    solution = ADMM(tol=1e-6, max_iter=3000).solve(problem, system)
-    polish(problem, system, solution)
+    operator = DenseOperator(K)
+    solution = ADMM(tol=1e-6, max_iter=3000).solve(problem, operator)
+    polish(problem, operator, solution)
     return solution
 
 
 def solve_by_refinement(problem, K, X):
     start = Solution.empty(np.zeros((problem.n, problem.k)))
-    if np.any(problem.total):
-        start.Z[:] = problem.total * problem.bound / problem.bound.sum(axis=0)
+    if np.any(problem.equality_rhs):
+        start.Z[:] = problem.equality_rhs * problem.bound / problem.bound.sum(axis=0)
         start.F = K @ start.Z
-    return Refine(1e-7, memory=8 * 64**2).solve(problem, KernelRows(Gaussian(0.5), X), start)
+    return WorkingSet(1e-7, memory=8 * 64**2).solve(
+        problem, LazyKernelMatrix(Gaussian(0.5), X), start
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
+def test_polishing_a_solution_leaves_it_where_it_is(epsilon, rng):
+    X = rng.uniform(-3, 3, (300, 2))
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] + 0.2 * rng.standard_normal(300))[:, None]
+    problem = SVRProblem(y, np.full((300, 1), 5.0), np.array([epsilon]))
+    operator = DenseOperator(Gaussian(0.5).block(X))
+    solution = ADMM(tol=1e-9, max_iter=5000).solve(problem, operator)
+    point = solution.Z, solution.F, float(solution.intercept[0])
+    Z, F = active_set_step(problem, operator, initial_beta(problem, 1.0), *point)
+    assert problem.evaluate(Z, F).gap[0] <= 1e-6
+    size = np.abs(solution.F).max()
+    assert_allclose(F, solution.F, atol=1e-3 * size)
 
 
 @pytest.mark.parametrize("solve", [solve_by_admm, solve_by_refinement])

@@ -1,34 +1,17 @@
 import numpy as np
 import pytest
+from helpers.rows import two_moons
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from reference import paper_admm, svc_dual
+from reference import paper_admm, svc_dual, svc_gap
 
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian
+from hssvm.operators import DenseOperator, HSSOperator
 from hssvm.problems import SVCProblem
-from hssvm.solvers import ADMM, PaperADMM, Status, initial_beta, paper_beta, polish
-from hssvm.solvers.admm import TOGETHER
-from hssvm.systems import DenseSystem, HSSSystem
-
-
-def two_moons(rng, n, noise=0.4):
-    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    angle = rng.uniform(0, np.pi, n)
-    X = np.c_[np.cos(angle) * y + y / 2, np.sin(angle) * y]
-    return X + noise * rng.standard_normal((n, 2)), y
-
-
-def dense_gap(K, problem, Z, j):
-    """Relative gap from its definition, in float64."""
-    z, bound = Z[:, j].astype(float), problem.bound[:, j].astype(float)
-    f, sign = K @ z, np.sign(bound)
-    loss = min(
-        (np.abs(bound) * np.maximum(0, 1 - sign * (f + b))).sum() for b in (sign - f)[bound != 0]
-    )
-    primal, dual = z @ f / 2 + loss, np.abs(z).sum() - z @ f / 2
-    return (primal - dual) / primal
+from hssvm.solvers import ADMM, FixedIterationADMM, Status, paper_beta, polish
+from hssvm.solvers.admm import SHARED_ITERATIONS
 
 
 @settings(max_examples=25)
@@ -40,7 +23,7 @@ def test_agrees_with_another_solver(seed, n, log_C):
     bound = y * 10**log_C * rng.uniform(0.5, 2, n)
     K = Gaussian(0.7).block(X)
     problem = SVCProblem(bound[:, None])
-    solution = ADMM(tol=1e-7, max_iter=5000).solve(problem, DenseSystem(K, 1.0))
+    solution = ADMM(tol=1e-7, max_iter=5000).solve(problem, DenseOperator(K))
     z = svc_dual(K, bound)
     best = np.abs(z).sum() - z @ K @ z / 2
     assert solution.dual[0] >= best - 1e-6 * abs(best)
@@ -53,13 +36,13 @@ def test_gap_is_that_of_the_dense_compressed_matrix(dtype, rng):
     X, y = two_moons(rng, 700)
     H = compress(Gaussian(2.0), X.astype(dtype), ClusterTree.build(X, 50), max_rank=10)
     problem = SVCProblem((y[:, None] * [0.1, 1.0, 30.0]).astype(dtype))
-    solution = ADMM(tol=1e-3).solve(problem, HSSSystem(H, initial_beta(problem, 1.0)))
+    solution = ADMM(tol=1e-3).solve(problem, HSSOperator(H))
     K = H.to_dense().astype(float)
     assert_allclose(solution.F, K @ solution.Z, atol=1e-2 if dtype == np.float32 else 1e-8)
     for j in range(3):
         assert solution.gap[j] <= 1e-3
         error = 1e-4 if dtype == np.float32 else 1e-9
-        assert_allclose(solution.gap[j], dense_gap(K, problem, solution.Z, j), atol=error)
+        assert_allclose(solution.gap[j], svc_gap(K, problem, solution.Z, j), atol=error)
     assert solution.status == [Status.CONVERGED] * 3
     size = np.abs(solution.Z).sum(axis=0, dtype=float)
     assert np.all(np.abs(solution.Z.sum(axis=0, dtype=float)) <= 1e-5 * size)
@@ -68,14 +51,14 @@ def test_gap_is_that_of_the_dense_compressed_matrix(dtype, rng):
 def test_columns_do_not_depend_on_each_other(rng):
     """Labels, C, weights, and rows that are left out: a block gives what each gives alone."""
     X, y = two_moons(rng, 300)
-    system = DenseSystem(Gaussian(1.0).block(X), 2.0)
+    operator = DenseOperator(Gaussian(1.0).block(X))
     bound = np.stack([y * 0.3, y * 20, -y * rng.random(300), y * (rng.random(300) < 0.5)], axis=1)
-    block = ADMM(tol=1e-6).solve(SVCProblem(bound), system)
+    block = ADMM(tol=1e-6).solve(SVCProblem(bound), operator)
     for j in range(4):
-        alone = ADMM(tol=1e-6).solve(SVCProblem(bound[:, [j]]), system)
+        alone = ADMM(tol=1e-6).solve(SVCProblem(bound[:, [j]]), operator)
         assert_allclose(block.primal[j], alone.primal[0], rtol=1e-5)
         distance = block.Z[:, j] - alone.Z[:, 0]  # twice the gaps bound it
-        assert distance @ system.K @ distance <= 4 * 2e-6 * alone.primal[0]
+        assert distance @ operator.K @ distance <= 4 * 2e-6 * alone.primal[0]
         assert block.status[j] == alone.status[0] == Status.CONVERGED
     assert np.all(block.Z[bound[:, 3] == 0, 3] == 0)
 
@@ -85,7 +68,7 @@ def test_converges_for_every_C(C, rng):
     X, y = two_moons(rng, 1500)
     H = compress(Gaussian(1.0), X, ClusterTree.build(X, 100), max_rank=20)
     problem = SVCProblem(C * y[:, None])
-    solution = ADMM(tol=1e-6).solve(problem, HSSSystem(H, initial_beta(problem, 1.0)))
+    solution = ADMM(tol=1e-6).solve(problem, HSSOperator(H))
     assert solution.status == [Status.CONVERGED]
     assert solution.n_iter[0] <= 600
 
@@ -96,7 +79,7 @@ def test_the_paper_letter_by_letter(rng):
     C, beta = 1.5, 3.0
     problem = SVCProblem(C * y[:, None])
     for max_iter in (1, 2, 10):
-        solution = PaperADMM(max_iter).solve(problem, DenseSystem(K, beta))
+        solution = FixedIterationADMM(max_iter, beta).solve(problem, DenseOperator(K))
         # all but the constraint in the last z-step, which moves every free z by the same amount
         z = (y * paper_admm(K, y, C, beta, max_iter))[:, None]
         free = (problem.free(z) & problem.free(solution.Z))[:, 0]
@@ -109,10 +92,10 @@ def test_the_paper_letter_by_letter(rng):
 
 def test_start_at_the_solution(rng):
     X, y = two_moons(rng, 400)
-    system = DenseSystem(Gaussian(1.0).block(X), 5.0)
+    operator = DenseOperator(Gaussian(1.0).block(X))
     problem = SVCProblem(y[:, None])
-    cold = ADMM(tol=1e-5).solve(problem, system)
-    warm = ADMM(tol=1e-5).solve(problem, system, cold.Z)
+    cold = ADMM(tol=1e-5).solve(problem, operator)
+    warm = ADMM(tol=1e-5).solve(problem, operator, cold.Z)
     assert warm.n_iter[0] < cold.n_iter[0]
     assert warm.gap[0] <= 1e-5
 
@@ -120,14 +103,14 @@ def test_start_at_the_solution(rng):
 def test_says_why_it_stopped(rng):
     X, y = two_moons(rng, 300)
     problem, K = SVCProblem(50 * y[:, None]), Gaussian(5.0).block(X)
-    short = ADMM(tol=1e-8, max_iter=5).solve(problem, DenseSystem(K, 1.0))
+    short = ADMM(tol=1e-8, max_iter=5).solve(problem, DenseOperator(K))
     assert short.status == [Status.MAX_ITER]
     assert "raise max_iter" in short.status[0].value
     bound = problem.bound.astype(np.float32)
-    rounded = ADMM(tol=-1.0).solve(SVCProblem(bound), DenseSystem(K.astype(np.float32), 1.0))
+    rounded = ADMM(tol=-1.0, beta=1.0).solve(SVCProblem(bound), DenseOperator(K.astype(np.float32)))
     assert rounded.status == [Status.PRECISION]
     assert "float64" in rounded.status[0].value
-    exact = ADMM(tol=-1.0).solve(problem, DenseSystem(K, 1.0))
+    exact = ADMM(tol=-1.0, beta=1.0).solve(problem, DenseOperator(K))
     assert exact.status == [Status.STALLED]
     assert "float64" not in exact.status[0].value
 
@@ -136,7 +119,7 @@ def test_callback_ends_the_run(rng):
     X, y = two_moons(rng, 200)
     seen = []
     solver = ADMM(tol=0.0, callback=lambda iteration, gap: seen.append(iteration) or len(seen) == 2)
-    solution = solver.solve(SVCProblem(y[:, None]), DenseSystem(Gaussian(1.0).block(X), 1.0))
+    solution = solver.solve(SVCProblem(y[:, None]), DenseOperator(Gaussian(1.0).block(X)))
     assert seen == [10, 20]
     assert solution.n_iter[0] == 20
 
@@ -146,45 +129,45 @@ def test_an_early_end_is_the_status_of_open_columns_alone(answer, rng):
     """Also of those whose turn to be finished one by one never came."""
     X, y = two_moons(rng, 300)
     problem = SVCProblem(y[:, None] * [1e-6, 1e4, 1e5, 1e6])
-    system = DenseSystem(Gaussian(1.0).block(X), 1.0)
+    operator = DenseOperator(Gaussian(1.0).block(X))
     solver = ADMM(
-        tol=1e-4, callback=lambda iteration, gap: answer if iteration > TOGETHER else None
+        tol=1e-4, callback=lambda iteration, gap: answer if iteration > SHARED_ITERATIONS else None
     )
-    solution = solver.solve(problem, system)
+    solution = solver.solve(problem, operator)
     expected = Status.STOPPED if answer is True else answer
     assert solution.status == [Status.CONVERGED] + [expected] * 3
 
 
 def test_problem_and_system_must_fit(rng):
-    system = DenseSystem(np.eye(3), 1.0)
-    with pytest.raises(ValueError, match="the problem has 2 rows, the system 3"):
-        ADMM().solve(SVCProblem(np.array([[1.0], [-1.0]])), system)
+    operator = DenseOperator(np.eye(3))
+    with pytest.raises(ValueError, match="the problem has 2 rows, but the operator has 3"):
+        ADMM().solve(SVCProblem(np.array([[1.0], [-1.0]])), operator)
     with pytest.raises(ValueError, match="float32"):
-        ADMM().solve(SVCProblem(np.ones((3, 1), np.float32)), system)
+        ADMM().solve(SVCProblem(np.ones((3, 1), np.float32)), operator)
 
 
-@pytest.mark.parametrize("make", [DenseSystem, None])
+@pytest.mark.parametrize("make", [DenseOperator, None])
 def test_polish_is_exact_near_the_solution_and_harmless_far_from_it(make, rng):
     X, y = two_moons(rng, 500)
     K = Gaussian(1.0).block(X)
     if make is None:
         tree = ClusterTree.build(X, 500)
-        system = HSSSystem(compress(Gaussian(1.0), X, tree), 2.0)
+        operator = HSSOperator(compress(Gaussian(1.0), X, tree))
     else:
-        system = make(K, 2.0)
+        operator = make(K)
     problem = SVCProblem(y[:, None] * [0.5, 5.0])
-    near = ADMM(tol=1e-6).solve(problem, system)
+    near = ADMM(tol=1e-6).solve(problem, operator)
     before = near.gap.copy()
-    polish(problem, system, near)
+    polish(problem, operator, near)
     assert np.all(near.gap <= before)
     assert np.all(near.gap <= 1e-6)
     assert_allclose(near.F, K @ near.Z, atol=1e-10)
     for j in range(2):
-        assert_allclose(near.gap[j], dense_gap(K, problem, near.Z, j), atol=1e-10)
-    far = ADMM(tol=1e-5, max_iter=3).solve(problem, system)
+        assert_allclose(near.gap[j], svc_gap(K, problem, near.Z, j), atol=1e-10)
+    far = ADMM(tol=1e-5, max_iter=3).solve(problem, operator)
     assert far.n_factors == 1
     before = far.gap.copy()
-    polish(problem, system, far)
+    polish(problem, operator, far)
     assert np.all(far.gap <= before)
 
 
@@ -192,8 +175,8 @@ def test_polish_survives_a_factor_that_fails(rng):
     _, y = two_moons(rng, 300)
     K = np.ones((300, 300), np.float32)  # singular, and far larger than the shift of the polish
     problem = SVCProblem(y[:, None].astype(np.float32))
-    system = DenseSystem(1e6 * K, 1.0)
-    solution = ADMM(max_iter=20).solve(problem, system)
+    operator = DenseOperator(1e6 * K)
+    solution = ADMM(max_iter=20).solve(problem, operator)
     gap = solution.gap.copy()
-    polish(problem, system, solution)
+    polish(problem, operator, solution)
     assert np.all(solution.gap <= gap)

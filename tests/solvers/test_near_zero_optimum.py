@@ -6,9 +6,9 @@ from sklearn.svm import OneClassSVM as ExactOneClassSVM
 
 from hssvm import OneClassSVM
 from hssvm.kernels import Gaussian, Linear
+from hssvm.operators import DenseOperator
 from hssvm.problems import OneClassProblem
-from hssvm.solvers import ADMM, Status, initial_beta
-from hssvm.systems import DenseSystem
+from hssvm.solvers import ADMM, Status
 
 
 @pytest.mark.parametrize("n", [500, 3000])
@@ -37,7 +37,7 @@ def test_gap_of_a_positive_kernel_is_relative_to_the_objective(rng):
         OneClassProblem(np.ones((300, 1)), nu, diagonal=diagonal)
         for diagonal in (None, np.ones(300))
     )
-    solution = ADMM(tol=1e-5).solve(plain, DenseSystem(K, initial_beta(plain, 1.0)))
+    solution = ADMM(tol=1e-5).solve(plain, DenseOperator(K))
     values = [p.evaluate(solution.Z, solution.F).gap for p in (plain, floored)]
     assert values[0] == values[1] <= 1e-5
 
@@ -48,7 +48,6 @@ def test_the_criterion_does_not_depend_on_the_units_of_the_kernel(rng):
     for scale in (1e-4, 1.0, 1e4):
         K = Linear().block(scale * X)
         problem = OneClassProblem(np.ones((200, 1)), np.array([0.4]), diagonal=np.diag(K))
-        beta = initial_beta(problem, np.diag(K).mean())
-        solution = ADMM(tol=1e-4, max_iter=200).solve(problem, DenseSystem(K, beta))
+        solution = ADMM(tol=1e-4, max_iter=200).solve(problem, DenseOperator(K))
         assert solution.status == [Status.CONVERGED]
         assert abs(solution.primal[0]) <= 1e-4 * np.diag(K) @ solution.Z[:, 0] ** 2

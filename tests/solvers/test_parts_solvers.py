@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
+from helpers.parts_in_threads import Parts, sums_in_threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from parts_in_threads import Parts, sums_in_threads
 
-from hssvm.dask.meeting import MeetingBroken
+from hssvm.comm import SERIAL
+from hssvm.dask.coordinator import CommunicationError
 from hssvm.hss import NestedNystroem
 from hssvm.kernels import Gaussian
+from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
-from hssvm.problems.parts import ALONE
-from hssvm.problems.quantile import FEW, weighted_quantiles
-from hssvm.solvers import ADMM, PaperADMM, initial_beta
-from hssvm.systems import HSSSystem
+from hssvm.problems.quantile import SORTED_POINTS, weighted_quantiles
+from hssvm.solvers import ADMM, FixedIterationADMM, initial_beta
 
 
 def classes(rng, n, k):
@@ -34,19 +34,19 @@ def novelty(rng, n, k):
 
 @pytest.mark.parametrize("make", [classes, values, novelty])
 @pytest.mark.parametrize("n_parts", [2, 4])
-@pytest.mark.parametrize("solver", [ADMM(tol=1e-8, max_iter=150), PaperADMM(12)])
+@pytest.mark.parametrize("solver", [ADMM(tol=1e-8, max_iter=150), FixedIterationADMM(12)])
 def test_same_solution_as_on_all_rows(make, n_parts, solver, rng):
     n, k = 1500, 2
     X = rng.standard_normal((n, 3))
     parts = Parts(Gaussian(0.3), X, n_parts, NestedNystroem(max_rank=25), 64, rng.integers(2**31))
     problem = make(rng, n, k)
-    beta = initial_beta(problem(slice(None), ALONE), 1.0)
-    expected = solver.solve(problem(slice(None), ALONE), HSSSystem(parts.joined(), beta))
+    beta = initial_beta(problem(slice(None), SERIAL), 1.0)
+    expected = solver.solve(problem(slice(None), SERIAL), HSSOperator(parts.joined()))
 
-    def work(seat, matrix, rows):
-        own = problem(rows, seat)
+    def work(operator, rows):
+        own = problem(rows, operator.communicator)
         assert initial_beta(own, 1.0) == pytest.approx(beta)
-        return solver.solve(own, HSSSystem(matrix, beta, seat))
+        return solver.solve(own, operator)
 
     for rows, solution in zip(parts.rows, parts.together(work), strict=True):
         assert [s.name for s in solution.status] == [s.name for s in expected.status]
@@ -59,7 +59,7 @@ def test_same_solution_as_on_all_rows(make, n_parts, solver, rng):
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    n=st.integers(1, 4 * FEW),
+    n=st.integers(1, 4 * SORTED_POINTS),
     n_parts=st.integers(1, 4),
     n_values=st.sampled_from([1, 2, 50, 10**6]),
 )
@@ -70,9 +70,11 @@ def test_quantiles_of_parts(seed, n, n_parts, n_values):
     mass = np.array([rng.uniform(-0.1, 1.1) * weights[0].sum(), n // 2])
     owner = rng.integers(0, n_parts, n)
 
-    def work(seat):
-        own = owner == seat.part
-        return weighted_quantiles([p[own] for p in points], [w[own] for w in weights], mass, seat)
+    def work(communicator):
+        own = owner == communicator.rank
+        return weighted_quantiles(
+            [p[own] for p in points], [w[own] for w in weights], mass, communicator
+        )
 
     expected = weighted_quantiles(points, weights, mass)
     for found in sums_in_threads(n_parts, work):
@@ -82,18 +84,19 @@ def test_quantiles_of_parts(seed, n, n_parts, n_values):
         if taken.size == 0:
             assert b == 0
             continue
-        # the slope of the function that it minimises, left and right of b
+        # the slope of the function that it minimizes, left and right of b
         assert w[p < b].sum() - m <= 1e-9 * n or b == taken.min()
         assert w[p <= b].sum() - m >= -1e-9 * n or b == taken.max()
 
 
 def test_sums_travel_with_the_next_message():
-    def work(seat):
-        later = seat.sum_later(np.array([1.0, seat.part]))
-        largest = seat.max(np.array([seat.part]))
-        before = seat.n_rounds
+    def work(communicator):
+        rank = np.array([communicator.rank])
+        later = communicator.allreduce_async(np.array([1.0, communicator.rank]))
+        largest = communicator.allreduce(rank, "max")
+        before = communicator.n_rounds
         total = later()
-        return largest[0], total, seat.n_rounds - before, seat.gather([np.array([seat.part])])
+        return largest[0], total, communicator.n_rounds - before, communicator.allgather([rank])
 
     for largest, total, n_rounds, (everybody,) in sums_in_threads(3, work):
         assert (largest, n_rounds) == (2, 0)
@@ -102,10 +105,10 @@ def test_sums_travel_with_the_next_message():
 
 
 def test_an_error_of_one_part_ends_all():
-    def work(seat):
-        if seat.part == 1:
+    def work(communicator):
+        if communicator.rank == 1:
             raise ValueError("no")
-        seat.sum(np.ones(1))
+        communicator.allreduce(np.ones(1))
 
-    with pytest.raises(MeetingBroken, match="no"):
+    with pytest.raises(CommunicationError, match="no"):
         sums_in_threads(2, work)

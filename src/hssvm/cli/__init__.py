@@ -1,8 +1,8 @@
-"""The command line: ``hssvm train``, ``predict``, ``cv``, ``info``, ``forecast``.
+"""The command line: ``hssvm train``, ``predict``, ``cv``, ``info``, ``estimate``.
 
-`app` has the commands and `options` what they accept; `training` fits and resumes, `progress` shows
-how far it is, `tables` what came out; `streams` reads stdin and writes stdout where a file is
-called ``-``; `messages` puts what the library says in the words of the command line.
+`app` runs the `commands`, which share a `context`; `options` defines their options; `training` fits
+and resumes, `progress` shows the progress of a fit, `tables` its result; `streams` reads stdin and
+writes stdout for files named ``-``; `messages` replaces parameter names in messages by options.
 """
 
 import sys
@@ -15,7 +15,7 @@ def main() -> None:
     except ImportError as error:
         if error.name not in ("typer", "rich"):
             raise
-        sys.exit("The command line needs two more packages: pip install 'hssvm[cli]'")
+        sys.exit("The command line needs typer and rich: pip install 'hssvm[cli]'")
     except KeyboardInterrupt:
         sys.exit(130)
     run()

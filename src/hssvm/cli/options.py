@@ -1,4 +1,4 @@
-"""What the commands accept."""
+"""The options of the commands."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from hssvm.estimators.parameters import is_size
+
 
 class Task(StrEnum):
-    """What to train."""
+    """Kind of model to train."""
 
     svc = "svc"
     svr = "svr"
@@ -21,7 +23,7 @@ class Task(StrEnum):
 
 
 class SearchTask(StrEnum):
-    """What to choose parameters for."""
+    """Kind of model whose parameters are searched."""
 
     svc = "svc"
     svr = "svr"
@@ -36,7 +38,7 @@ class Refine(StrEnum):
 
 
 class Scaling(StrEnum):
-    """Of the features."""
+    """Scaling of the features."""
 
     none = "none"
     standard = "standard"
@@ -56,59 +58,71 @@ class Kernel(StrEnum):
 
 Data = Annotated[
     Path,
-    typer.Argument(help="LIBSVM text, CSV, Parquet or NumPy; .gz .bz2 .xz too; - is stdin."),
+    typer.Argument(
+        help="LIBSVM text, CSV (both also .gz, .bz2, .xz), Parquet or NumPy file; - is stdin."
+    ),
 ]
-Model = Annotated[Path, typer.Argument(help="File of a model; - is stdin.")]
+Model = Annotated[Path, typer.Argument(help="Model file; - is stdin.")]
 Format = Annotated[
-    str | None, typer.Option(help="libsvm, csv, parquet or numpy; by default from the ending.")
+    str | None,
+    typer.Option(help="libsvm, csv, parquet or numpy.  [default: by file extension]"),
 ]
-Separator = Annotated[
-    str | None, typer.Option(help="Character between the values of a CSV file.  [default: ,]")
-]
+Separator = Annotated[str | None, typer.Option(help="Separator of a CSV file.  [default: ,]")]
 Target = Annotated[
     str | None,
-    typer.Option(help="Column of the labels in a table, by name or number.  [default: the first]"),
+    typer.Option(help="Target column of a table, by name or index.  [default: the first]"),
 ]
 KnownTarget = Annotated[
     str | None,
-    typer.Option(help="Column of the labels, by name or number.  [default: as in training]"),
+    typer.Option(help="Target column, by name or index.  [default: as in training]"),
 ]
 SampleWeight = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column of a table with factors on C by row."),
+    typer.Option(metavar="COLUMN", help="Column of sample weights (factors on C)."),
 ]
 TaskName = Annotated[
-    Task | None, typer.Option(help="Classification, regression or novelty.  [default: svc]")
+    Task | None,
+    typer.Option(help="Classification, regression or novelty detection.  [default: svc]"),
 ]
-C = Annotated[float | None, typer.Option("--C", "-C", help="Penalty of the loss.  [default: 1]")]
+C = Annotated[float | None, typer.Option("--C", "-C", help="Weight of the loss.  [default: 1]")]
 Gamma = Annotated[
     str | None,
     typer.Option(help="Inverse width of the kernel: scale, auto or a number.  [default: scale]"),
 ]
 KernelName = Annotated[Kernel | None, typer.Option(help="Kernel.  [default: rbf]")]
-Degree = Annotated[int | None, typer.Option(help="Of the kernel poly.  [default: 3]")]
-Coef0 = Annotated[float | None, typer.Option(help="Of the kernel poly.  [default: 0]")]
+Degree = Annotated[int | None, typer.Option(help="Degree of the poly kernel.  [default: 3]")]
+Coef0 = Annotated[
+    float | None, typer.Option(help="Constant term of the poly kernel.  [default: 0]")
+]
 Epsilon = Annotated[
-    float | None, typer.Option(help="Half the width of the tube of svr.  [default: 0.1]")
+    float | None, typer.Option(help="Half-width of the tube of svr.  [default: 0.1]")
 ]
 ClassWeight = Annotated[
     str | None,
     typer.Option(help="Factors on C by class: balanced, or label=factor,label=factor,..."),
 ]
 ScalingName = Annotated[Scaling | None, typer.Option("--scale", help="Scaling of the features.")]
-MaxRank = Annotated[int | None, typer.Option(help="Largest rank of a leaf.")]
-Threads = Annotated[
-    int | None, typer.Option(min=1, help="Threads to use.  [default: OMP_NUM_THREADS, or all]")
+MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of training, such as 4GB.")]
+NTrees = Annotated[
+    int | None,
+    typer.Option("--trees", help="Number of trees of a forest, without refinement.  [default: 4]"),
 ]
-Seed = Annotated[int | None, typer.Option(help="Seed of all random choices.  [default: 0]")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Double = Annotated[bool, typer.Option("--double", help="Compute in float64: twice the time.")]
+MaxRank = Annotated[int | None, typer.Option(help="Maximum rank of a leaf.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Number of threads.  [default: OMP_NUM_THREADS, or all]")
+]
+Seed = Annotated[int | None, typer.Option(help="Random seed.  [default: 0]")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
+Double = Annotated[
+    bool, typer.Option("--double", help="Compute in float64, which takes twice the time.")
+]
 
 
 def given(**parameters: Any) -> dict[str, Any]:
-    """Parameters of an estimator from options; the estimator has the defaults of the others."""
+    """Convert the options that were given to parameters of an estimator."""
     translate: dict[str, Callable[[Any], Any]] = {
         "gamma": parse_gamma,
+        "memory_limit": _parse_memory,
         "refine": _parse_refine,
         "scaling": _parse_scaling,
     }
@@ -127,19 +141,27 @@ def _parse_refine(refine: Refine) -> bool | str:
     return "auto" if refine is Refine.auto else refine is Refine.yes
 
 
+def _parse_memory(size: str) -> str:
+    if not is_size(size):
+        raise typer.BadParameter(
+            f"{size!r} is not a size with a unit, such as 4GB.", param_hint="--memory-limit"
+        )
+    return size
+
+
 def _parse_scaling(scaling: Scaling) -> str | None:
     return None if scaling is Scaling.none else scaling.value
 
 
 def parse_gamma(text: str, option: str = "--gamma") -> float | str:
-    """A width: a word that the estimators know, or a positive number."""
+    """Parse gamma: 'scale', 'auto' or a positive number."""
     if text in ("scale", "auto"):
         return text
     return _positive(text, option, "scale, auto or a positive number")
 
 
 def parse_numbers(text: str, option: str) -> list[float] | None:
-    """Positive numbers between commas; None for auto."""
+    """Parse positive numbers separated by commas; None for auto."""
     return (
         None
         if text == "auto"
@@ -148,7 +170,7 @@ def parse_numbers(text: str, option: str) -> list[float] | None:
 
 
 def parse_gammas(text: str) -> list[float | str] | None:
-    """Widths between commas; None for auto."""
+    """Parse values of gamma separated by commas; None for auto."""
     return None if text == "auto" else [parse_gamma(part, "--gammas") for part in text.split(",")]
 
 
@@ -163,7 +185,7 @@ def _positive(text: str, option: str, expected: str) -> float:
 
 
 def parse_class_weight(text: str, y: Any) -> str | dict[Any, float]:
-    """``balanced``, or factors by the labels in `y`."""
+    """Parse ``balanced``, or factors for the labels in `y`."""
     if text == "balanced":
         return text
     labels = {as_text(label): label for label in np.unique(y).tolist()}
@@ -176,7 +198,7 @@ def parse_class_weight(text: str, y: Any) -> str | dict[Any, float]:
             )
         if label not in labels:
             raise typer.BadParameter(
-                f"{label!r} is not a label of the data, which has {', '.join(labels)}.",
+                f"{label!r} is not a label of the data; its labels are {', '.join(labels)}.",
                 param_hint="--class-weight",
             )
         weights[labels[label]] = _positive(factor, "--class-weight", "a positive factor")
@@ -184,15 +206,15 @@ def parse_class_weight(text: str, y: Any) -> str | dict[Any, float]:
 
 
 def as_text(value: Any) -> str:
-    """A label or a parameter as people write it."""
+    """Format a label or a parameter."""
     return value if isinstance(value, str) else f"{value:g}"
 
 
 def parse_column(column: str | None) -> str | int | None:
-    """A column by number if it is one."""
+    """Parse a column, an index or a name."""
     return column if column is None or not column.lstrip("-").isdigit() else int(column)
 
 
 def parse_separator(separator: str | None) -> str | None:
-    """One character; a tab may be written as it is in most languages."""
+    r"""Parse a separator; a tab may be written as ``\t`` or ``tab``."""
     return "\t" if separator in ("\\t", "tab") else separator

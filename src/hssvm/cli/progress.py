@@ -1,4 +1,4 @@
-"""Progress: on a terminal one line with a clock, elsewhere the lines of the log."""
+"""Progress of a command: a single updating line on a terminal, else the lines of the log."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from hssvm.estimators.progress import FewSteps, Progress
 logger = logging.getLogger(__name__)
 
 SAVABLE = ("solve", "refine", "finish")
-"""Stages in which there is a model to save."""
+"""Stages in which an interrupted fit has a model to save."""
 
 BAR = 20
 
 
 class ProgressLine:
-    """Where a command is: the progress of its fit, read from the log, and of reading its files.
+    """The progress of a command: of reading files, and of a fit, which is read from the log.
 
     Attributes
     ----------
     progress : Progress
     stage : str
-        The last stage that began.
+        The last stage that started.
     stopping : bool
-        Whether Ctrl-C came.
+        Whether Ctrl-C was pressed.
     """
 
     def __init__(self, console: Console, quiet: bool) -> None:
@@ -45,7 +45,7 @@ class ProgressLine:
         self.begin("read")
 
     def begin(self, stage: str, fraction: Callable[[], float | None] | None = None) -> None:
-        """Tell that a stage begins; `fraction` says how much of it is done."""
+        """Start a stage; `fraction` returns how much of it is done."""
         self.progress.begin(stage)
         self.stage, self.fraction = stage, fraction
 
@@ -57,8 +57,8 @@ class ProgressLine:
         yield
         logger.info("read: %.2f s", time.perf_counter() - start)
 
-    def heard_interrupt(self) -> None:
-        """Tell at once that Ctrl-C came; end at once if there is no model yet."""
+    def handle_interrupt(self) -> None:
+        """Acknowledge Ctrl-C immediately; raise KeyboardInterrupt if there is no model yet."""
         if self.stage not in SAVABLE:
             raise KeyboardInterrupt
         self.stopping = True
@@ -67,13 +67,13 @@ class ProgressLine:
             os.write(2, b"hssvm: stopping; Ctrl-C again quits without a model\n")
 
     def listen(self, record: logging.LogRecord) -> None:
-        """Read a record of the log."""
+        """Read a log record."""
         self.progress.take(record)
         if self.progress.stage != self.stage and self.progress.stage:
             self.stage, self.fraction = self.progress.stage, None
 
     def line(self) -> Table | Text:
-        """One line, narrower than the terminal."""
+        """Return the line to display."""
         minutes, seconds = divmod(int(self.progress.elapsed), 60)
         clock = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
         if self.stopping:
@@ -99,7 +99,7 @@ class ProgressLine:
 
 @contextmanager
 def showing(console: Console, quiet: bool) -> Iterator[ProgressLine]:
-    """Context in which progress is shown on `console`."""
+    """Context in which `console` shows the progress."""
     progress = ProgressLine(console, quiet)
     log = logging.getLogger("hssvm")
     before = log.level
@@ -133,7 +133,7 @@ class _Listener(logging.Handler):
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes or hours."""
+    """Format a duration in seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{min(seconds / 3600, 999):.0f} h"

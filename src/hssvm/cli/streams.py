@@ -1,4 +1,4 @@
-"""Files that may be called ``-``: stdin and stdout."""
+"""Files that may be named ``-``, which means stdin or stdout."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ STREAM = Path("-")
 def check_streams(*inputs: Path | None, output: Path | None = None) -> None:
     """Refuse to read stdin twice, and to write a model to a terminal."""
     if sum(path == STREAM for path in inputs) > 1:
-        raise typer.BadParameter("only one file can be -, which is stdin")
+        raise typer.BadParameter("only one input can be -, which is stdin")
     if output == STREAM and sys.stdout.isatty():
         raise typer.BadParameter(
-            "a model is not for a terminal; name a file, or send stdout to one",
+            "a model cannot be written to a terminal; name a file, or redirect stdout",
             param_hint="--output",
         )
 
 
 def require_other_file(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse to replace what is read."""
+    """Refuse to overwrite an input file."""
     if output is None or output == STREAM or not output.exists():
         return
     for path in inputs:
         if path is not None and path.exists() and output.samefile(path):
             raise typer.BadParameter(
-                f"{path} would be overwritten; give another name", param_hint="--output"
+                f"{path} would be overwritten; choose another name", param_hint="--output"
             )
 
 
 def data_source(path: Path) -> Source:
-    """Return the file, or all of stdin."""
+    """Return the source of a file, or of stdin."""
     return Source.from_stream(sys.stdin.buffer, "stdin") if path == STREAM else Source(path)
 
 
@@ -55,7 +55,7 @@ def load_model(path: Path) -> Any:
 
 
 def save_model(estimator: Any, path: Path) -> int:
-    """Save a model to a file or to stdout; return its bytes."""
+    """Save a model to a file or to stdout; return its size in bytes."""
     if path != STREAM:
         estimator.save(path)
         return path.stat().st_size

@@ -1,4 +1,4 @@
-"""What came out, as text for a terminal."""
+"""Results formatted for a terminal."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from hssvm.cli.options import as_text
 from hssvm.io.table import Table
 
 MAX_NAMES, MAX_WIDTH = 5, 6
-"""Names in a list, and columns in a grid of scores."""
+"""Maximum number of names in a list, and of columns in a grid of scores."""
 
 
 def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int) -> RichTable:
-    """What was trained, on what, and how well it was solved."""
+    """Return a table that summarizes the data, the model and the fit."""
     report = estimator.fit_report_
-    kernel = "exact" if report.on_true_kernel else f"compressed, error {report.kernel_error:.2g}"
+    kernel = "exact" if report.exact_kernel else f"compressed, error {report.kernel_error:.2g}"
+    if report.n_trees > 1:
+        kernel = f"{report.n_trees} compressed, error of each {report.kernel_error:.2g}"
     lines = RichTable(show_header=False, title=type(estimator).__name__)
     if table.y is not None:
         lines.add_row("labels", escape(target))
@@ -32,7 +34,7 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
         lines.add_row("classes", escape(_classes(estimator)))
     lines.add_row("support vectors", f"{len(estimator.support_):,}")
     lines.add_row("kernel", kernel)
-    gap, tol = report.gap.max(), estimator.tol
+    gap, tol = report.gap.max(), report.tol
     side = "below" if gap <= tol else "above"
     lines.add_row("relative duality gap", f"{gap:.2g}, {side} --tol {tol:g}")
     for advice in advice_of(report.status):
@@ -43,16 +45,16 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
 
 
 def advice_of(status: list[str]) -> list[str]:
-    """What to do about the status of a fit, without repetition."""
+    """Advice on the statuses of a fit, without repetitions."""
     return [ADVICE[name] for name in dict.fromkeys(status) if name in ADVICE]
 
 
-def where_labels_are(table: Table, asked: bool) -> str:
-    """The column that was taken for the labels."""
+def where_labels_are(table: Table, named: bool) -> str:
+    """Describe which column has the labels."""
     if table.target is None:
         return "as given in the file"
     column = f"column {table.target!r}"
-    return column if asked else f"{column}, the first; --target names another"
+    return column if named else f"{column}, the first; --target names another"
 
 
 def _features(n: int, names: Any) -> str:
@@ -66,7 +68,7 @@ def _classes(model: Any) -> str:
 
 
 def size_of(n_bytes: int) -> str:
-    """Kilobytes or megabytes."""
+    """Format a size in kilobytes or megabytes."""
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
 
 
@@ -76,7 +78,7 @@ def _listed(items: Any) -> str:
 
 
 def describe(model: Any) -> str:
-    """What a model file holds, before its report."""
+    """Describe a model, without its report."""
     lines = [f"features         {_features(model.n_features_in_, feature_names(model))}"]
     if hasattr(model, "classes_"):
         lines.append(f"classes          {_classes(model)}")
@@ -104,11 +106,11 @@ def _n_support(model: Any) -> str:
         return f"{len(model.support_):,}"
     if hasattr(model, "n_support_"):
         return f"{model.n_support_.sum():,}"
-    return "not in the file, which predicts from leaves"
+    return "not stored (compressed model)"
 
 
 def scores(results: dict[str, Any]) -> RichTable:
-    """Mean scores by C and gamma; a grid if it is complete and fits, else a list."""
+    """Table of mean scores by C and gamma: a grid if it is complete and fits, else a list."""
     C, gamma = (np.asarray(results[f"param_{name}"]) for name in ("C", "gamma"))
     mean = np.asarray(results["mean_test_score"], float)
     best = np.nanmax(mean)
@@ -138,7 +140,7 @@ def _distinct(values: Any) -> list[str]:
 
 
 def score(estimator: Any, predicted: Any, y: Any) -> str:
-    """How good predictions are, in one line."""
+    """Format the score of predictions in one line."""
     if isinstance(estimator, hssvm.OneClassSVM):
         name, value = "share inside", float(np.mean(predicted == 1))
     elif isinstance(estimator, hssvm.SVR):
@@ -149,6 +151,6 @@ def score(estimator: Any, predicted: Any, y: Any) -> str:
 
 
 def prediction(row: Any) -> str:
-    """A line of a file of predictions."""
+    """Format the prediction for a row."""
     numbers = np.atleast_1d(row)
     return " ".join(f"{v:.9g}" if numbers.dtype.kind == "f" else f"{v}" for v in numbers)

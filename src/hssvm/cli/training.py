@@ -1,7 +1,8 @@
-"""Estimators from options, and their fits: begun, stopped and resumed."""
+"""Creating, fitting and resuming estimators."""
 
 from __future__ import annotations
 
+import inspect
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,16 +16,16 @@ from rich.console import Console
 from sklearn.model_selection import GridSearchCV
 
 import hssvm
-from hssvm.cli.messages import OPTIONS, tell
+from hssvm.cli.messages import OPTIONS, print_line
 from hssvm.cli.options import Task, parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source, load_model
-from hssvm.estimators.base import gamma_of_rows
-from hssvm.estimators.callbacks import ending_on_interrupt
-from hssvm.estimators.scaling import Scaling
+from hssvm.estimators.callbacks import stop_on_interrupt
+from hssvm.estimators.kernel import gamma_of_rows
 from hssvm.io.columns import ColumnRule, Known, require_distinct
-from hssvm.io.read import read_table
+from hssvm.io.load import read_table
 from hssvm.io.table import Table
+from hssvm.training.scaling import Scaling
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -36,7 +37,7 @@ ESTIMATORS: dict[Task, Any] = {
 }
 
 SVR_CS, SVR_WIDTHS = (0.1, 1.0, 10.0, 100.0), (0.25, 1.0, 4.0)
-"""Values of C for a regression, and multiples of the gamma 'scale', that are tried by default."""
+"""Default values of C, and multiples of gamma='scale', in the search for a regression."""
 
 
 def make_estimator(task: Task, parameters: dict[str, Any]) -> Any:
@@ -47,10 +48,10 @@ def make_estimator(task: Task, parameters: dict[str, Any]) -> Any:
 
 
 def check_options(cls: Any, parameters: dict[str, Any], where: str) -> None:
-    """Refuse options that the estimator would not use."""
+    """Refuse options that the estimator does not have."""
     for name in parameters:
-        if name not in cls._get_param_names():
-            raise typer.BadParameter(f"{where} does not use it.", param_hint=OPTIONS[name])
+        if name not in inspect.signature(cls).parameters:
+            raise typer.BadParameter(f"not available for {where}.", param_hint=OPTIONS[name])
 
 
 def read(
@@ -62,7 +63,7 @@ def read(
     separator: str | None,
     dtype: Any,
 ) -> Table:
-    """Read a table, as a stage."""
+    """Read a table, and show the progress."""
     source = data_source(path)
     with progress.reading(source.fraction_read):
         return read_table(
@@ -71,16 +72,16 @@ def read(
 
 
 def require_trainable(table: Table, path: Path, labels: bool) -> Table:
-    """Refuse a table without labels, or with names that could not be found again."""
+    """Refuse a table without labels, or with duplicate column names."""
     if labels and table.y is None:
-        raise ValueError(f"{path} has no labels to learn from")
+        raise ValueError(f"{path} has no labels; add them, or train with --task one-class")
     if table.feature_names is not None:
         require_distinct(str(path), table.feature_names, table.feature_names)
     return table
 
 
 def known_columns(model: Any, target: str | int | None) -> Known:
-    """Return the rule that finds the columns of a fitted model."""
+    """Return the rule that selects the columns of a fitted model."""
     names = getattr(model, "feature_names_in_", None)
     return Known(
         model.n_features_in_, None if names is None else list(names), model.target_name_, target
@@ -88,14 +89,14 @@ def known_columns(model: Any, target: str | int | None) -> Known:
 
 
 def fit(estimator: Any, table: Table, progress: ProgressLine) -> None:
-    """Fit; Ctrl-C ends it with the best coefficients so far, if there are any."""
-    with ending_on_interrupt(progress.heard_interrupt):
+    """Fit; Ctrl-C stops the fit with the best coefficients so far, if there are any."""
+    with stop_on_interrupt(progress.handle_interrupt):
         estimator.fit(table.X, table.y, sample_weight=table.sample_weight)
     remember(estimator, table)
 
 
 def remember(estimator: Any, table: Table) -> None:
-    """Give a fitted estimator what the file knows of its columns."""
+    """Store the column names, and the checksum of the data, in a fitted estimator."""
     if table.feature_names is not None:
         estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
     estimator.target_name_ = table.target
@@ -110,7 +111,7 @@ def search_regression(
     folds: int,
     scoring: str | None,
 ) -> GridSearchCV:
-    """Choose C and gamma of an SVR."""
+    """Select C and gamma of an SVR by a grid search."""
     if gammas is None:
         scaling = Scaling.of(table.X, estimator.scaling)
         width = gamma_of_rows("scale", scaling(table.X), np.ones(table.X.shape[0]))
@@ -126,27 +127,30 @@ def load_unfinished(path: Path, task: Task | None) -> Any:
     classes = ESTIMATORS.values() if task is None else [ESTIMATORS[task]]
     if type(model) not in classes:
         names = " or ".join(cls.__name__ for cls in classes)
-        raise ValueError(f"{path} holds a {type(model).__name__}, which is not a {names}")
+        raise ValueError(
+            f"{path} contains a {type(model).__name__} instead of a {names}; train again without "
+            "--resume"
+        )
     if not hasattr(model, "dual_coef_"):
         raise ValueError(
-            f"{path} is a finished model on the compressed kernel, without the coefficients to "
-            "resume from; train again without --resume"
+            f"{path} is a finished model on the compressed kernel, without the coefficients needed "
+            "to resume; train again without --resume"
         )
     return model
 
 
 def require_same_data(model: Any, table: Table, path: Path) -> None:
-    """Refuse to resume on other data than those of the first fit."""
+    """Refuse to resume on other data than that of the first fit."""
     n_rows = model.fit_report_.n_rows
     if table.X.shape != (n_rows, model.n_features_in_):
         raise ValueError(
-            f"{path} has {table.X.shape[0]} rows and {table.X.shape[1]} features, the model was "
-            f"trained on {n_rows} and {model.n_features_in_}; resume with the same data"
+            f"{path} has {table.X.shape[0]} rows and {table.X.shape[1]} features, but the model "
+            f"was trained on {n_rows} and {model.n_features_in_}; resume with the same data"
         )
     if model.data_checksum_ not in (None, checksum(table)):
         raise ValueError(
-            f"{path} has other numbers, or another order, than what the model was trained on; "
-            "resume with the same data, or train again without --resume"
+            f"{path} differs from the data that the model was trained on; resume with the same "
+            "data, or train again without --resume"
         )
 
 
@@ -163,9 +167,9 @@ def checksum(table: Table) -> int:
 
 @contextmanager
 def leaving_on_interrupt(console: Console) -> Iterator[None]:
-    """Context in which Ctrl-C, where nothing else hears it, ends the program with its code."""
+    """Context in which an unhandled Ctrl-C ends the program with its exit code."""
     try:
         yield
     except KeyboardInterrupt:
-        tell(console, "stopped by Ctrl-C; no model was written")
+        print_line(console, "stopped by Ctrl-C; no model was written")
         raise typer.Exit(INTERRUPTED) from None

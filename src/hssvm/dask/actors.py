@@ -1,7 +1,7 @@
-"""Actors as driver and tasks reach them.
+"""Access to actors from the driver and from tasks.
 
-A task that Dask knows to depend on an actor is an error to it, result and all, as soon as the
-worker of the actor is lost. So actors travel pickled.
+If a task depends on an actor, Dask makes the task and its result fail as soon as the worker of the
+actor is lost. So actors are passed to tasks as pickled bytes, which hides the dependency.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import Any, TypeAlias
 from distributed import Client
 
 Pickled: TypeAlias = bytes
-"""An actor, of which Dask must not know."""
+"""A pickled actor."""
 
 
-def reach(actor: Pickled, client: Client | None = None) -> Any:
-    """Return the actor, to call it.
+def resolve_actor(actor: Pickled, client: Client | None = None) -> Any:
+    """Return the actor, whose methods can then be called.
 
-    A call to a worker that is lost is an error at once. Dask would wait for the actor to come back,
-    which it never does, and would keep the actor alive as long as the calls: hence no future. And
-    where there are several clients, it would ask the last one.
+    Calls to a lost worker fail immediately. With its future, Dask would wait for the actor to come
+    back, which never happens, and pending calls would keep the actor alive; so the future is
+    removed. If there are several clients, Dask would use the last one; so the client is set.
 
     Parameters
     ----------
     actor : Pickled
     client : distributed.Client, optional
-        That of the driver; tasks have their own.
+        Client of the driver; tasks have their own.
     """
-    reached = pickle.loads(actor)
-    reached._future = None
+    resolved = pickle.loads(actor)
+    resolved._future = None  # noqa: SLF001, there is no public way
     if client is not None:
-        reached._client = client
-    return reached
+        resolved._client = client  # noqa: SLF001, there is no public way
+    return resolved

@@ -1,39 +1,43 @@
-"""What the estimators on Dask share."""
+"""The base class of the estimators on Dask."""
 
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from distributed import Client, get_client
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.dask.build import Recipe
-from hssvm.dask.columns import Columns
+from hssvm.dask.compression import nested_nystroem
 from hssvm.dask.fit import fit
 from hssvm.dask.model import DistributedModel
-from hssvm.dask.pieces import feature_names
+from hssvm.dask.partitions import feature_names
 from hssvm.dask.plan import Layout
-from hssvm.estimators.base import RANK, SILENT, KernelMachine, resolve_gamma
+from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import logging_to_stderr
-from hssvm.hss import NestedNystroem
+from hssvm.estimators.configured import ConfiguredSVM
+from hssvm.estimators.fitted import set_fitted, warn_unconverged
+from hssvm.estimators.kernel import resolve_gamma
+from hssvm.kernels import Kernel
 from hssvm.solvers import Status
+from hssvm.training import Task
 
 
-class DaskMachine(BaseEstimator):
-    """Base of the estimators on Dask.
+class BaseDaskSVM(ConfiguredSVM):
+    """Base class of the estimators on Dask.
 
-    A subclass has the parameters of its local counterpart, but for those of refinement; it makes
-    the columns of its problem, and says what decision values mean.
+    A subclass has the parameters of its local counterpart, except those of refinement; it creates
+    the task, and interprets the decision values.
     """
 
-    _local: ClassVar[type[KernelMachine]]
-    """The estimator that this is on one machine."""
+    _local: ClassVar[type[BaseKernelSVM]]
+    """The counterpart on one machine."""
+
+    _task_name: ClassVar[str]
+    """Name of the task in the report."""
 
     client: Client | None
 
@@ -45,15 +49,15 @@ class DaskMachine(BaseEstimator):
     def __getstate__(self) -> Any:
         if "_model" in self.__dict__:
             raise TypeError(
-                "a model on a cluster cannot be pickled: its parts are on the workers; pickle or "
-                "save what to_local returns"
+                "a model on a cluster cannot be pickled, as its parts are on the workers; pickle "
+                "or save the result of to_local"
             )
         return {**super().__getstate__(), "client": None}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _columns(self, layout: Layout) -> Columns:
+    def _task(self, layout: Layout) -> Task:
         raise NotImplementedError
 
     def _client(self) -> Client:
@@ -61,27 +65,28 @@ class DaskMachine(BaseEstimator):
             client = get_client() if self.client is None else self.client
         except ValueError:
             raise ValueError(
-                "there is no Dask client; make one first, Client(address), or pass client="
+                "there is no Dask client; create one first with Client(address), or pass client="
             ) from None
         if client.asynchronous:
-            raise ValueError("the Dask client is asynchronous; make one without asynchronous=True")
+            raise ValueError(
+                "the Dask client is asynchronous; create one without asynchronous=True"
+            )
         return client
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> None:
-        local = self._make_local()
-        local._check_parameters()
+        self._check_parameters()
+        config = self._config()
+        if config.compressor is not None:
+            nested_nystroem(config.compressor)
         deadline = None if self.max_time is None else time.monotonic() + self.max_time
-        seed = local._seed()
 
-        def describe(layout: Layout) -> tuple[Recipe, Columns]:
-            kernel = local._kernel_with(
+        def describe(layout: Layout) -> tuple[Kernel, Task]:
+            kernel = self._kernel_with(
                 lambda: resolve_gamma(self.gamma, layout.n_features, lambda: layout.variance)
             )
-            rank = RANK if self.max_rank is None else self.max_rank
-            strategy = NestedNystroem(rtol=self.rtol, max_rank=rank, surplus=self.surplus)
-            return Recipe(kernel, strategy, self.leaf_size, seed), self._columns(layout)
+            return kernel, self._task(layout)
 
-        def asked() -> Status | None:
+        def should_stop() -> Status | None:
             late = deadline is not None and time.monotonic() > deadline
             return Status.MAX_TIME if late else None
 
@@ -90,13 +95,10 @@ class DaskMachine(BaseEstimator):
                 self._client(),
                 (X, y, sample_weight),
                 describe,
+                config,
                 scaling=self.scaling,
                 classify=classify,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                beta=self.beta,
-                seed=seed,
-                asked=asked,
+                should_stop=should_stop,
             )
         self._model: DistributedModel = model
         names = feature_names(X, y, sample_weight)
@@ -104,43 +106,47 @@ class DaskMachine(BaseEstimator):
             self.feature_names_in_: NDArray[Any] = np.array(names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        report.task = self._local._task
+        report.task = self._task_name
         self.fit_report_ = report
         self.intercept_ = model.intercept
         self.n_iter_ = report.n_iter
         self.n_features_in_ = model.layout.n_features
-        for status in sorted(set(report.status) - set(SILENT)):
-            warnings.warn(Status[status].value, ConvergenceWarning, stacklevel=3)
-
-    def _make_local(self) -> Any:
-        parameters = self.get_params(deep=False)
-        del parameters["client"]
-        return self._local(**parameters, refine=False)
+        warn_unconverged(report)
 
     def to_local(self) -> Any:
-        """Bring the model to this process, as an estimator of `hssvm`.
+        """Gather the model in this process, as an estimator of `hssvm`.
 
-        It predicts as this one does, and is saved and loaded like any other.
+        It makes the same predictions, and can be saved and loaded. Call this to keep the model
+        after the cluster shuts down.
 
         Returns
         -------
         hssvm.SVC, hssvm.SVR or hssvm.OneClassSVM
         """
         check_is_fitted(self)
-        local, gathered, layout = self._make_local(), self._model.gather(), self._model.layout
-        local.support_, local.support_vectors_ = gathered.support, gathered.support_vectors
-        local.dual_coef_ = np.ascontiguousarray(gathered.dual_coef.T)
-        local.intercept_, local.n_iter_ = self.intercept_.copy(), self.n_iter_
-        local.kernel_, local._leafwise = gathered.predictor.kernel, gathered.predictor
+        parameters = self.get_params(deep=False)
+        del parameters["client"]
+        local = self._local(**parameters, refine=False)
+        gathered, layout = self._model.gather(), self._model.layout
+        set_fitted(
+            local,
+            kernel=gathered.predictor.kernel,
+            support=gathered.support,
+            support_vectors=gathered.support_vectors,
+            coefficients=gathered.dual_coef,
+            intercept=self.intercept_.copy(),
+            compressed=gathered.predictor,
+            report=self.fit_report_,
+        )
         local.feature_shift_, local.feature_factor_ = layout.scaling.shift, layout.scaling.factor
-        local.n_features_in_, local.fit_report_ = self.n_features_in_, self.fit_report_
+        local.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             local.feature_names_in_ = self.feature_names_in_
         self._finish_local(local, gathered.support_y)
         return local
 
     def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
-        """Set what only this kind of estimator has."""
+        """Set the attributes that are specific to a subclass."""
 
     def _values(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -151,11 +157,11 @@ class DaskMachine(BaseEstimator):
         names, fitted = feature_names(X, *other), getattr(self, "feature_names_in_", None)
         if names is not None and fitted is not None and names != fitted.tolist():
             raise ValueError(
-                f"the columns of X are {', '.join(names)}; the model was trained on "
-                f"{', '.join(fitted)}, in this order"
+                f"the columns of X are {', '.join(names)}, but the model was trained on "
+                f"{', '.join(fitted)}; pass these columns, in this order"
             )
 
     def summary(self) -> str:
-        """How exact the fit is and what it cost, as text; the figures are in `fit_report_`."""
+        """Return `fit_report_`, the accuracy and cost of the fit, as text."""
         check_is_fitted(self)
         return f"{self}\n{self.fit_report_.summary()}"

@@ -1,43 +1,58 @@
-"""The stages of a fit, as the driver sees them."""
+"""The stages of a distributed fit, on the driver."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from distributed import Client, Future
 
-from hssvm.dask.build import Recipe, build_part, build_top, n_rows_of, root_of, top_ranks
-from hssvm.dask.columns import Columns
+from hssvm.dask.compression import (
+    compress_rows,
+    compress_top_levels,
+    n_rows_of,
+    root_of,
+    top_ranks,
+)
 from hssvm.dask.model import DistributedModel
-from hssvm.dask.pieces import as_pieces
-from hssvm.dask.plan import LEAST_ROWS, Layout, outside_of, plan
-from hssvm.dask.runs import Runs
+from hssvm.dask.partitions import as_partitions
+from hssvm.dask.plan import MIN_PART_ROWS, Layout, outside_of, plan
 from hssvm.dask.shuffle import collect_parts
-from hssvm.dask.train import Training
-from hssvm.dask.waiting import Asked, ClusterLost, live_workers, value_of, values_of, wait_for
-from hssvm.estimators.report import FitReport
+from hssvm.dask.supervisor import Supervisor, TrainedModels
+from hssvm.dask.train import Job, PartResult
+from hssvm.dask.waiting import (
+    ClusterLost,
+    ShouldStop,
+    live_workers,
+    value_of,
+    values_of,
+    wait_for,
+)
 from hssvm.hss.tree import depth_for
+from hssvm.kernels import Kernel
+from hssvm.training import FitReport, Task, TrainingConfig
 
 logger = logging.getLogger(__name__)
 
+STOPPED = {"MAX_TIME", "STOPPED", "FEWER_TREES"}
+"""Statuses after which no more trees are trained."""
+
 SECONDS_PER_CHUNK = 0.002
-"""That the scheduler may take to read a task of the shuffle."""
+"""Seconds that the scheduler may need to read a task of the shuffle."""
 
 
 def fit(
     client: Client,
     data: tuple[Any, Any, Any],
-    describe: Callable[[Layout], tuple[Recipe, Columns]],
+    describe: Callable[[Layout], tuple[Kernel, Task]],
+    config: TrainingConfig,
     *,
     scaling: str | None,
     classify: bool,
-    tol: float | None,
-    max_iter: int,
-    beta: float | str | None,
-    seed: int,
-    asked: Asked,
+    should_stop: ShouldStop,
 ) -> tuple[DistributedModel, FitReport]:
     """Train on the workers of a client.
 
@@ -45,16 +60,15 @@ def fit(
     ----------
     client : distributed.Client
     data : (X, y, sample_weight)
-        What `as_pieces` takes.
+        As in `as_partitions`.
     describe : callable
-        Makes recipe and columns when it is known what the rows are like.
-    scaling, tol, max_iter, beta
-        As in `hssvm.SVC`.
+        Called with the layout of the rows; returns the kernel and the task.
+    config : TrainingConfig
+    scaling : {None, 'standard', 'minmax'}
     classify : bool
         Whether y are labels.
-    seed : int
-    asked : callable
-        Asked now and then whether to stop.
+    should_stop : callable
+        Called periodically; returns a status if the fit should stop.
 
     Returns
     -------
@@ -63,7 +77,9 @@ def fit(
     """
     owners = live_workers(client)
     if not owners:
-        raise ClusterLost("the cluster has no workers; wait for them: client.wait_for_workers(1)")
+        raise ClusterLost(
+            "the cluster has no workers; wait for them with client.wait_for_workers(1)"
+        )
     report, temporary = FitReport(), list[Future]()
 
     def submit(*args: Any, **options: Any) -> Future:
@@ -72,66 +88,142 @@ def fit(
 
     try:
         with report.stage("describe"):
-            pieces = as_pieces(client, *data)
+            partitions = as_partitions(client, *data)
             layout, planned = plan(
                 client,
-                pieces,
+                partitions,
                 len(owners),
-                seed=seed,
+                seed=config.seed,
                 scaling=scaling,
                 classify=classify,
-                least_rows=LEAST_ROWS,
-                asked=asked,
+                min_part_rows=MIN_PART_ROWS,
+                should_stop=should_stop,
             )
             temporary.append(planned)
-        recipe, columns = describe(layout)
+        kernel, task = describe(layout)
         with report.stage("shuffle"):
-            rows = collect_parts(client, pieces, layout, owners[: layout.n_parts], seed)
+            rows = collect_parts(client, partitions, layout, owners[: layout.n_parts], config.seed)
             temporary += rows
             sizes = [submit(n_rows_of, part) for part in rows]
-            reading = SECONDS_PER_CHUNK * len(pieces) * len(rows)
-            wait_for(client, sizes, reading=reading, asked=asked)
+            reading = SECONDS_PER_CHUNK * len(partitions) * len(rows)
+            wait_for(client, sizes, reading=reading, should_stop=should_stop)
             n_rows = values_of(client, sizes)
-            del pieces  # of rows on the driver the workers have blocks
+            del partitions  # release rows of the driver: the workers have copies
         logger.info("%d parts of %d to %d rows", len(rows), min(n_rows), max(n_rows))
-        depth = depth_for(max(n_rows), recipe.leaf_size)
+        training = config.plan(sum(n_rows), layout.n_features, refine=False, sparse=layout.sparse)
+        depth = depth_for(max(n_rows), training.leaf_size)
         if min(n_rows) < 2**depth:
             raise ValueError(
-                f"the parts have {min(n_rows)} to {max(n_rows)} rows: too different for one tree. "
-                "Is one of the pieces far larger than the others? Make them equal, or use fewer "
+                f"the parts have {min(n_rows)} to {max(n_rows)} rows, too uneven for one tree; "
+                "repartition the data if a partition is far larger than the others, or use fewer "
                 "workers"
             )
-        with report.stage("compress"):
-            built = [
-                submit(
-                    build_part,
-                    own,
-                    submit(outside_of, planned, part),
-                    part,
-                    depth,
-                    recipe,
-                    workers=[owners[part]],
-                    allow_other_workers=True,
-                )
-                for part, own in enumerate(rows)
-            ]
-            for own in rows:  # should a part be lost, the scheduler makes its rows again
-                own.release()
-            top = submit(
-                build_top, [submit(root_of, part) for part in built], planned, depth, recipe
-            )
-            ranks = value_of(client, submit(top_ranks, top), asked)
-        training = Training(columns, tol, max_iter, beta, layout.n_rows, seed)
-        runs = Runs(client, built, top, layout.cuts.slots, training, asked)
-        try:
-            with FitReport().stage("solve", goal=tol):  # for the log: workers measure the time
-                told, models = runs.train()
-        finally:
-            runs.release()
+        grower = Grower(client, layout, planned, rows, owners, kernel, depth, should_stop, report)
+        models, trained = None, None
+        for number in range(training.n_trees):
+            if trained is not None and not STOPPED.isdisjoint(trained.report.status):
+                break
+            if trained is not None and should_stop() is not None:
+                trained.report.lacks_trees()
+                break
+            job = Job(task, training, layout.n_parts, number)
+            models, trained = grower.grow(job, models)
     finally:
         for future in temporary:
             future.release()
-    trained = told[0].report
-    trained.seconds = {**report.seconds, **trained.seconds}
-    trained.ranks = [*ranks, *trained.ranks]
-    return DistributedModel(client, layout, models, told[0].intercept), trained
+    assert models is not None and trained is not None
+    total = trained.report
+    total.seconds = {**report.seconds, **total.seconds}
+    total.ranks = [*grower.ranks, *total.ranks]
+    return DistributedModel(client, layout, models, trained.intercept), total
+
+
+@dataclass(eq=False)
+class Grower:
+    """Adds trees to a distributed forest, all on the same parts.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    layout : Layout
+    planned : Future
+        Future of a `Plan`.
+    rows : list of Future
+        Futures of `PartRows`, one per part.
+    owners : list of str
+        Worker of each part.
+    kernel : Kernel
+    depth : int
+        Depth of the trees of the parts.
+    should_stop : callable
+    report : FitReport
+        Receives the time of the compression.
+    ranks : list of int
+        Largest rank of the top levels so far, root first.
+    """
+
+    client: Client
+    layout: Layout
+    planned: Future
+    rows: list[Future]
+    owners: list[str]
+    kernel: Kernel
+    depth: int
+    should_stop: ShouldStop
+    report: FitReport
+    ranks: list[int] = field(default_factory=list)
+
+    def grow(self, job: Job, earlier: TrainedModels | None) -> tuple[TrainedModels, PartResult]:
+        """Add a tree to the earlier models; return the models, and the result of the first part."""
+        compressed, top = self._compress(job)
+        supervisor = Supervisor(
+            self.client,
+            compressed,
+            top,
+            self.layout.splits.slots,
+            job,
+            self.should_stop,
+            earlier,
+        )
+        try:
+            goal = None if job.plan.solver == "paper" else job.plan.tol
+            with FitReport().stage("solve", goal=goal):  # for the log; workers measure time
+                results, models = supervisor.train()
+        finally:
+            supervisor.release()
+            for future in [*compressed, top]:
+                future.release()
+        return models, results[0]
+
+    def _compress(self, job: Job) -> tuple[list[Future], Future]:
+        plan, number = job.plan, job.number
+        with self.report.stage("compress"):
+            outside = [self._submit(outside_of, self.planned, i) for i in range(len(self.rows))]
+            compressed = [
+                self._submit(
+                    compress_rows,
+                    own,
+                    outside[part],
+                    part,
+                    self.depth,
+                    self.kernel,
+                    plan,
+                    number,
+                    workers=[self.owners[part]],
+                    allow_other_workers=True,
+                )
+                for part, own in enumerate(self.rows)
+            ]
+            if number + 1 == plan.n_trees:
+                for own in self.rows:  # the scheduler recomputes the rows of a part that is lost
+                    own.release()
+            roots = [self._submit(root_of, part) for part in compressed]
+            top = self._submit(
+                compress_top_levels, roots, self.planned, self.depth, self.kernel, plan, number
+            )
+            ranks = value_of(self.client, self._submit(top_ranks, top), self.should_stop)
+        self.ranks = [max(pair) for pair in zip_longest(self.ranks, ranks, fillvalue=0)]
+        return compressed, top
+
+    def _submit(self, *args: Any, **options: Any) -> Future:
+        return self.client.submit(*args, **options, pure=False)

@@ -1,4 +1,4 @@
-"""A model in parts, each on its worker."""
+"""A distributed model: one part on each worker."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from dask.delayed import Delayed
 from distributed import Client
 from numpy.typing import NDArray
 
-from hssvm.dask.pieces import Piece, as_pieces, itself
+from hssvm.dask.partitions import Partition, as_partitions, identity
 from hssvm.dask.plan import Layout
-from hssvm.dask.runs import TrainedModels
+from hssvm.dask.supervisor import TrainedModels
 from hssvm.dask.train import PartModel
 from hssvm.dask.waiting import value_of, values_of
 from hssvm.hss.parts import join_trees
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
-from hssvm.predict import LeafwisePredictor
+from hssvm.predictors import LeafExpansions, LeafwisePredictor
 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """A model in one place.
+    """A model that was gathered from the workers.
 
     Attributes
     ----------
     predictor : LeafwisePredictor
     support : (m,) int64
-        Global numbers of the rows with a coefficient, ascending.
+        Global indices of the support vectors, ascending.
     support_y : (m,) or None
     support_vectors : (m, p) array or CSR matrix
     dual_coef : (m, k)
@@ -46,7 +46,7 @@ class Gathered:
 
 
 class DistributedModel:
-    """Decision values from models of all parts.
+    """Computes decision values from the models of all parts.
 
     Parameters
     ----------
@@ -71,28 +71,28 @@ class DistributedModel:
     def values(self, X: Any) -> Any:
         """Decision values of all columns at new rows, (m, k).
 
-        A dask array for anything that Dask holds: nothing is computed yet, and blocks of rows are
-        computed in parallel, each row on the worker that has its part of the model. A NumPy array
-        for rows in the memory of the driver.
+        For data on the cluster, the result is a lazy dask array, whose blocks are computed in
+        parallel, each row on the worker that has its part of the model. For rows in the memory of
+        the driver, it is a NumPy array.
         """
-        pieces = as_pieces(self.client, X)
-        sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(pieces)
+        partitions = as_partitions(self.client, X)
+        sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(partitions)
         k, dtype = self.intercept.size, self.layout.dtype
         blocks = [
             da.from_delayed(values, (size, k), dtype)
-            for values, size in zip(self._values(pieces), sizes, strict=True)
+            for values, size in zip(self._values(partitions), sizes, strict=True)
         ]
         values = da.concatenate(blocks, allow_unknown_chunksizes=True)
         if is_remote(X):
             return values
         return value_of(self.client, self.client.compute(values))
 
-    def _values(self, pieces: Sequence[Delayed]) -> list[Delayed]:
-        """Values at the rows of every piece, (m, k)."""
-        layout = delayed(itself, pure=False, traverse=False)(self.layout)
+    def _values(self, partitions: Sequence[Delayed]) -> list[Delayed]:
+        """Decision values at the rows of every partition, (m, k) each."""
+        layout = delayed(identity, pure=False, traverse=False)(self.layout)
         values = []
-        for piece in pieces:
-            groups = delayed(group_rows, pure=False)(piece, layout)
+        for partition in partitions:
+            groups = delayed(group_rows, pure=False)(partition, layout)
             parts = [
                 delayed(part_values, pure=False)(model, groups[part])
                 for part, model in enumerate(self.trained.models)
@@ -101,13 +101,13 @@ class DistributedModel:
         return values
 
     def measure(
-        self, measure: Callable[[Floats, Piece], NDArray[np.float64]], *data: Any
+        self, measure: Callable[[Floats, Partition], NDArray[np.float64]], *data: Any
     ) -> NDArray[np.float64]:
-        """Sum of ``measure(values, piece)`` over the pieces of data with y."""
-        pieces = as_pieces(self.client, *data)
+        """Sum of ``measure(values, partition)`` over the partitions of data with y."""
+        partitions = as_partitions(self.client, *data)
         sums = [
-            delayed(measure, pure=False)(values, piece)
-            for values, piece in zip(self._values(pieces), pieces, strict=True)
+            delayed(measure, pure=False)(values, partition)
+            for values, partition in zip(self._values(partitions), partitions, strict=True)
         ]
         total: NDArray[np.float64] = np.sum(
             values_of(self.client, self.client.compute(sums)), axis=0
@@ -115,26 +115,10 @@ class DistributedModel:
         return total
 
     def gather(self) -> Gathered:
-        """Bring the model to the driver."""
+        """Gather the model on the driver."""
         models = [require_model(model) for model in values_of(self.client, self.trained.models)]
-        parts = [model.predictor for model in models]
-        cuts, dtype = self.layout.cuts, self.layout.dtype
-        tree = join_trees(
-            cuts.directions.astype(dtype),
-            cuts.thresholds.astype(dtype),
-            [part.tree for part in parts],
-            cuts.slots,
-        )
-        sizes = np.zeros((2**cuts.depth, 2 ** parts[0].tree.depth), np.int64)
-        sizes[cuts.slots] = [np.diff(part.ends) for part in parts]
-        predictor = LeafwisePredictor.restore(
-            parts[0].kernel,
-            stack_rows([part.X for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([[0], np.cumsum(sizes)]),
-            tree,
-        )
-        support = np.concatenate([model.support for model in models])
+        predictor = self._join([model.predictor for model in models])
+        support = np.concatenate([model.support_ids for model in models])
         order = np.argsort(support)
         labels = [model.support_y for model in models if model.support_y is not None]
         return Gathered(
@@ -145,32 +129,60 @@ class DistributedModel:
             np.concatenate([model.dual_coef for model in models])[order],
         )
 
+    def _join(self, parts: Sequence[LeafwisePredictor]) -> LeafwisePredictor:
+        """Join the predictors of all parts into one, tree by tree."""
+        splits, dtype = self.layout.splits, self.layout.dtype
+        begins = np.cumsum([0, *(part.X.shape[0] for part in parts)])
+        trees = []
+        for own in zip(*(part.trees for part in parts), strict=True):
+            tree = join_trees(
+                splits.directions.astype(dtype),
+                splits.thresholds.astype(dtype),
+                [one.tree for one in own],
+                splits.slots,
+            )
+            sizes = np.zeros((2**splits.depth, 2 ** own[0].tree.depth), np.int64)
+            sizes[splits.slots] = [np.diff(one.ends) for one in own]
+            trees.append(
+                LeafExpansions(
+                    tree,
+                    np.concatenate(
+                        [begin + one.rows for begin, one in zip(begins, own, strict=False)]
+                    ),
+                    np.concatenate([[0], np.cumsum(sizes)]),
+                    np.concatenate([one.weights for one in own]),
+                    own[0].intercept,
+                )
+            )
+        return LeafwisePredictor(parts[0].kernel, stack_rows([part.X for part in parts]), trees)
+
 
 def is_remote(X: Any) -> bool:
-    """Whether rows are somewhere else than in the memory of the driver."""
+    """Whether the rows are not in the memory of the driver."""
     return isinstance(X, (str, list, tuple)) or hasattr(X, "dask") or hasattr(X, "__fspath__")
 
 
-def group_rows(piece: Piece, layout: Layout) -> list[Any]:
-    """Rows of a piece by part, and at the end where they came from."""
-    if piece.X.shape[1] != layout.n_features:
+def group_rows(partition: Partition, layout: Layout) -> list[Any]:
+    """Return the rows of a partition by part, and, last, their positions in the partition."""
+    if partition.X.shape[1] != layout.n_features:
         raise ValueError(
-            f"X has {piece.X.shape[1]} features, the model was trained on {layout.n_features}"
+            f"X has {partition.X.shape[1]} features, but the model was trained on "
+            f"{layout.n_features}"
         )
-    X = layout.scaling(piece.X.astype(layout.dtype, copy=False))
-    order, ends = sort_groups(layout.cuts.route(X), layout.n_parts)
+    X = layout.scaling(partition.X.astype(layout.dtype, copy=False))
+    order, ends = sort_groups(layout.splits.route(X), layout.n_parts)
     return [*(X[order[a:b]] for a, b in pairwise(ends)), order]
 
 
 def part_values(model: PartModel | None, X: Rows) -> Floats:
-    """Values of a part's model at rows that lie in it."""
+    """Decision values of the model of a part at rows of that part."""
     return require_model(model).predictor(X)
 
 
 def join_values(
     order: NDArray[np.int64], parts: Sequence[Floats], intercept: NDArray[np.float64]
 ) -> Floats:
-    """Values in the order of the piece."""
+    """Join the decision values of all parts, in the order of the partition."""
     grouped = np.concatenate(parts)
     values = np.empty_like(grouped)
     values[order] = grouped + intercept.astype(grouped.dtype)
@@ -178,10 +190,10 @@ def join_values(
 
 
 def require_model(model: PartModel | None) -> PartModel:
-    """Return `model` if it is one."""
+    """Return `model`; raise RuntimeError if it is None."""
     if model is None:
         raise RuntimeError(
-            "the workers that held a part of the model were lost; fit again, and keep a copy on "
-            "the driver with to_local"
+            "the workers that stored a part of the model were lost; fit again, and call to_local "
+            "to keep a copy on the driver"
         )
     return model

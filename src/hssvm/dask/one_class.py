@@ -10,24 +10,25 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
 import hssvm.estimators
-from hssvm.dask.base import DaskMachine
-from hssvm.dask.columns import NoveltyColumn
+from hssvm.dask.base import BaseDaskSVM
 from hssvm.dask.plan import Layout
-from hssvm.estimators.one_class import raised_intercept
+from hssvm.hss import NestedNystroem
+from hssvm.training import NoveltyDetection
+from hssvm.training.tasks import raised_intercept
 
 
-class OneClassSVM(OutlierMixin, DaskMachine):
+class OneClassSVM(OutlierMixin, BaseDaskSVM):
     """One-class support vector machine on the workers of a Dask cluster.
 
-    `hssvm.OneClassSVM` for data that no single machine holds; see `hssvm.dask.SVC`.
+    Like `hssvm.OneClassSVM`, for data that does not fit on one machine; see `hssvm.dask.SVC`.
 
     Parameters
     ----------
-    nu, kernel, degree, gamma, coef0, tol, max_iter, beta, max_time, scaling, leaf_size, \
-max_rank, rtol, surplus, random_state, verbose
-        As in `hssvm.OneClassSVM`; a callable kernel must be known to the workers.
+    nu, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, scaling, \
+n_trees, leaf_size, max_rank, compressor, random_state, verbose
+        As in `hssvm.OneClassSVM`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
-        The current one if None.
+        None means the current client.
 
     Attributes
     ----------
@@ -50,6 +51,7 @@ max_rank, rtol, surplus, random_state, verbose
     >>> client.close()
     """
 
+    _task_name = "novelty detection"
     _local: ClassVar[type[hssvm.estimators.OneClassSVM]] = hssvm.estimators.OneClassSVM
 
     def __init__(
@@ -60,15 +62,15 @@ max_rank, rtol, surplus, random_state, verbose
         degree: int = 3,
         gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
-        tol: float | None = 1e-3,
-        max_iter: int = 1000,
-        beta: float | Literal["paper"] | None = None,
+        tol: float | None = None,
+        solver: Literal["admm", "paper"] = "admm",
+        max_iter: int | None = None,
         max_time: float | None = None,
         scaling: Literal["standard", "minmax"] | None = None,
-        leaf_size: int = 256,
+        n_trees: int | None = None,
+        leaf_size: int | None = None,
         max_rank: int | None = None,
-        rtol: float = 1e-3,
-        surplus: float = 0.125,
+        compressor: NestedNystroem | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -79,14 +81,14 @@ max_rank, rtol, surplus, random_state, verbose
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.solver = solver
         self.max_iter = max_iter
-        self.beta = beta
         self.max_time = max_time
         self.scaling = scaling
+        self.n_trees = n_trees
         self.leaf_size = leaf_size
         self.max_rank = max_rank
-        self.rtol = rtol
-        self.surplus = surplus
+        self.compressor = compressor
         self.random_state = random_state
         self.verbose = verbose
         self.client = client
@@ -110,14 +112,14 @@ max_rank, rtol, surplus, random_state, verbose
         self.offset_ = -self.intercept_
         return self
 
-    def _columns(self, layout: Layout) -> NoveltyColumn:
-        return NoveltyColumn(self.nu)
+    def _task(self, layout: Layout) -> NoveltyDetection:
+        return NoveltyDetection(self.nu)
 
     def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
         local.offset_ = self.offset_
 
     def decision_function(self, X: Any) -> Any:
-        """Signed distance to the border, positive inside.
+        """Signed distance to the boundary, positive inside.
 
         Parameters
         ----------
@@ -126,7 +128,7 @@ max_rank, rtol, surplus, random_state, verbose
         Returns
         -------
         (m,) array
-            A dask array, not yet computed, unless the rows are in the memory of the driver.
+            A lazy dask array, or a NumPy array if the rows are in the memory of the driver.
         """
         return self._values(X)[:, 0]
 
@@ -136,6 +138,6 @@ max_rank, rtol, surplus, random_state, verbose
         return values + self.offset_.astype(values.dtype)
 
     def predict(self, X: Any) -> Any:
-        """1 for rows like those of the training, -1 for novel ones; see `decision_function`."""
+        """Predict 1 for rows inside the region, and -1 for novelties; see `decision_function`."""
         inside = self.decision_function(X) >= 0
         return 2 * inside.astype(np.int64) - 1

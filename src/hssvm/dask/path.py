@@ -1,4 +1,4 @@
-"""All values of C in one block of columns, on Dask."""
+"""Classifiers for many values of C, trained together on Dask."""
 
 from __future__ import annotations
 
@@ -10,33 +10,31 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from hssvm.dask.columns import ClassColumns
+import hssvm.estimators
 from hssvm.dask.model import DistributedModel
-from hssvm.dask.plan import Layout
-from hssvm.dask.svc import SVC, class_weights
+from hssvm.dask.svc import SVC
 from hssvm.estimators.parameters import POSITIVES, check_parameter
-from hssvm.estimators.path import SVCPath
-from hssvm.estimators.report import FitReport
 from hssvm.kernels.base import Floats
+from hssvm.training import FitReport
 
 
 @dataclass(frozen=True, eq=False)
-class DaskSVCPath:
-    """Classifiers of two classes for many values of C, on a cluster; made by `svc_path`.
+class SVCPath:
+    """Binary classifiers for several values of C on a cluster, as returned by `svc_path`.
 
     Attributes
     ----------
     Cs : (k,) array
-    classes : (2,) array
-    intercept : (k,) array
-    report : FitReport
+    classes_ : (2,) array
+    intercept_ : (k,) array
+    fit_report_ : FitReport
     model : DistributedModel
     """
 
     Cs: NDArray[np.float64]
-    classes: NDArray[Any]
-    intercept: NDArray[np.float64]
-    report: FitReport
+    classes_: NDArray[Any]
+    intercept_: NDArray[np.float64]
+    fit_report_: FitReport
     model: DistributedModel
 
     def decision_function(self, X: Any) -> Any:
@@ -47,22 +45,22 @@ class DaskSVCPath:
         """Classes for every C, (m, k)."""
         values = self.decision_function(X)
         if isinstance(values, np.ndarray):
-            return _classify(values, self.classes)
-        return values.map_blocks(_classify, self.classes, dtype=self.classes.dtype)
+            return _classify(values, self.classes_)
+        return values.map_blocks(_classify, self.classes_, dtype=self.classes_.dtype)
 
-    def to_local(self) -> SVCPath:
-        """Bring the path to this process."""
-        gathered, layout = self.model.gather(), self.model.layout
-        coefficients: Floats = np.zeros((layout.n_rows, self.Cs.size), layout.dtype)
-        coefficients[gathered.support] = gathered.dual_coef
-        return SVCPath(
+    def to_local(self) -> hssvm.estimators.SVCPath:
+        """Gather the path in this process."""
+        gathered = self.model.gather()
+        return hssvm.estimators.SVCPath(
             self.Cs,
-            self.classes,
-            coefficients,
-            self.intercept,
-            self.report,
+            self.classes_,
+            gathered.support,
+            gathered.support_vectors,
+            np.ascontiguousarray(gathered.dual_coef.T),
+            self.intercept_,
+            self.fit_report_,
             gathered.predictor,
-            layout.scaling,
+            self.model.layout.scaling,
         )
 
 
@@ -70,16 +68,19 @@ def _classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[(values > 0).astype(np.int64)]
 
 
-class _PathSVC(SVC):
-    """An SVC with several C."""
+class PathSVC(SVC):
+    """An `SVC` that trains a path."""
 
-    Cs: NDArray[np.float64]
+    def fit_path(self, X: Any, y: Any, Cs: NDArray[np.float64], sample_weight: Any) -> SVCPath:
+        """Train a classifier for every C."""
+        self._path_Cs = Cs
+        self.fit(X, y, sample_weight)
+        return SVCPath(Cs, self.classes_, self.intercept_, self.fit_report_, self._model)
 
-    def _columns(self, layout: Layout) -> ClassColumns:
-        weights = class_weights(layout, self.class_weight)
-        if weights.size > 2:
-            raise ValueError(f"svc_path is for two classes, y has {weights.size}; use SVC")
-        return ClassColumns(weights, self.Cs)
+    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
+        if n_classes > 2:
+            raise ValueError(f"svc_path needs two classes, but y has {n_classes}; use SVC")
+        return self._path_Cs
 
 
 def svc_path(
@@ -90,8 +91,8 @@ def svc_path(
     sample_weight: Any = None,
     client: Client | None = None,
     **parameters: Any,
-) -> DaskSVCPath:
-    """Train a classifier of two classes for every C, on one compression, on a Dask cluster.
+) -> SVCPath:
+    """Train a binary classifier for every C, with one compression, on a Dask cluster.
 
     Parameters
     ----------
@@ -100,11 +101,11 @@ def svc_path(
     Cs : sequence of float
     client : distributed.Client, optional
     **parameters
-        Those of `hssvm.dask.SVC`, except C.
+        Parameters of `hssvm.dask.SVC`, except C.
 
     Returns
     -------
-    DaskSVCPath
+    SVCPath
 
     Examples
     --------
@@ -121,11 +122,7 @@ def svc_path(
     >>> client.close()
     """
     if "C" in parameters:
-        raise TypeError("svc_path takes no C: see Cs")
+        raise TypeError("svc_path has no parameter 'C': pass the values as Cs")
     check_parameter("Cs", Cs, [POSITIVES])
-    trained = _PathSVC(**parameters, client=client)
-    trained.Cs = np.asarray(Cs, np.float64)
-    trained.fit(X, y, sample_weight)
-    return DaskSVCPath(
-        trained.Cs, trained.classes_, trained.intercept_, trained.fit_report_, trained._model
-    )
+    model = PathSVC(**parameters, client=client)
+    return model.fit_path(X, y, np.asarray(Cs, np.float64), sample_weight)

@@ -1,4 +1,4 @@
-"""The first pass: what the rows are like, and where to cut them."""
+"""The first pass over the data: a summary of the rows, and the splits of the top levels."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from dask.delayed import Delayed
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from hssvm.dask.cuts import SAMPLE_PER_PART, Cuts
-from hssvm.dask.description import Classes, Description, describe, merge
-from hssvm.dask.waiting import Asked, value_of
-from hssvm.estimators.scaling import Scaling
-from hssvm.hss.samples import Outside
+from hssvm.dask.splits import SAMPLE_PER_PART, TopSplits
+from hssvm.dask.summary import Classes, DataSummary, describe, merge
+from hssvm.dask.waiting import ShouldStop, value_of
+from hssvm.hss.samples import FarFieldSample
 from hssvm.kernels.base import Rows
+from hssvm.training.scaling import Scaling
 
 FAN_IN = 32
-"""Descriptions that one task merges."""
+"""Number of summaries that one task merges."""
 
-LEAST_ROWS = 1000
-"""Rows of a part: fewer are not worth a worker."""
+MIN_PART_ROWS = 1000
+"""Minimum number of rows of a part; smaller parts are not worth a worker."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the driver knows of the rows.
+    """The driver's information about the rows.
 
     Attributes
     ----------
-    offsets : (n_pieces + 1,) int64
-        Global number of the first row of every piece, and at the end the number of rows.
+    offsets : (n_partitions + 1,) int64
+        Global index of the first row of every partition, and finally the number of rows.
     n_features : int
     dtype : dtype
     sparse, has_y, has_weight : bool
     classes : Classes or None
-        Labels with their counts and weights; None if y is not of labels.
+        Labels with their counts and weights; None if y has no labels.
     scaling : Scaling
     variance : float
-        Of all entries of the scaled rows, by sample weight: for gamma='scale'.
-    cuts : Cuts
+        Weighted variance over all entries of the scaled rows, for gamma='scale'.
+    splits : TopSplits
     """
 
     offsets: NDArray[np.int64]
@@ -54,98 +54,98 @@ class Layout:
     classes: Classes | None
     scaling: Scaling
     variance: float
-    cuts: Cuts
+    splits: TopSplits
 
     @property
     def n_parts(self) -> int:
         """Number of parts."""
-        return self.cuts.n_parts
+        return self.splits.n_parts
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all pieces."""
+        """Number of rows of all partitions."""
         return int(self.offsets[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A layout with the sample it was made from. It stays on a worker.
+    """A layout with the sample from which it was computed; it stays on a worker.
 
     Attributes
     ----------
     layout : Layout
     X : (m, p) array or CSR matrix
         The sample, scaled, sorted by part.
-    ends : (n_slots + 1,) int64
-        Rows of X between ``ends[s]`` and ``ends[s + 1]`` are those of slot s.
+    offsets : (n_slots + 1,) int64
+        The rows of slot s are ``X[offsets[s] : offsets[s + 1]]``.
     """
 
     layout: Layout
     X: Rows
-    ends: NDArray[np.int64]
+    offsets: NDArray[np.int64]
 
     @classmethod
     def of(
         cls,
-        description: Description,
+        summary: DataSummary,
         n_parts: int,
         seed: int,
         scaling: str | None = None,
-        least_rows: int = 1,
+        min_part_rows: int = 1,
     ) -> Plan:
-        """Choose scaling and cuts."""
-        if description.n_rows == 0:
+        """Compute the scaling and the splits."""
+        if summary.n_rows == 0:
             raise ValueError("X has no rows")
-        if not description.weighted.total > 0:
-            raise ValueError("sample_weight is zero for all rows; some must count")
-        n_parts = max(1, min(n_parts, description.n_rows // least_rows))
-        scale = description.scaling(scaling)
-        X = scale(description.sample.X.astype(description.dtype, copy=False))
-        cuts = Cuts.make(X, n_parts, seed)
+        if not summary.weighted.total > 0:
+            raise ValueError("sample_weight is zero for all rows; some must be positive")
+        n_parts = max(1, min(n_parts, summary.n_rows // min_part_rows))
+        scale = summary.scaling(scaling)
+        X = scale(summary.sample.X.astype(summary.dtype, copy=False))
+        splits = TopSplits.make(X, n_parts, seed)
         layout = Layout(
-            offsets=np.concatenate([[0], np.cumsum(description.piece_rows)]),
-            n_features=description.n_features,
-            dtype=description.dtype,
-            sparse=description.sparse,
-            has_y=description.has_y,
-            has_weight=description.has_weight,
-            classes=description.classes,
+            offsets=np.concatenate([[0], np.cumsum(summary.partition_rows)]),
+            n_features=summary.n_features,
+            dtype=summary.dtype,
+            sparse=summary.sparse,
+            has_y=summary.has_y,
+            has_weight=summary.has_weight,
+            classes=summary.classes,
             scaling=scale,
-            variance=description.variance(scale),
-            cuts=cuts,
+            variance=summary.variance(scale),
+            splits=splits,
         )
-        slot = cuts.slots[cuts.assign(X, np.arange(X.shape[0]), seed)]
+        slot = splits.slots[splits.assign(X, np.arange(X.shape[0]), seed)]
         order = np.argsort(slot, kind="stable")
-        ends = np.searchsorted(slot[order], np.arange(2**cuts.depth + 1))
-        return cls(layout, X[order], ends)
+        offsets = np.searchsorted(slot[order], np.arange(2**splits.depth + 1))
+        return cls(layout, X[order], offsets)
 
 
 def plan(
     client: Client,
-    pieces: Sequence[Delayed],
+    partitions: Sequence[Delayed],
     n_parts: int,
     *,
     seed: int = 0,
     scaling: str | None = None,
     classify: bool = False,
-    least_rows: int = 1,
-    asked: Asked | None = None,
+    min_part_rows: int = 1,
+    should_stop: ShouldStop | None = None,
 ) -> tuple[Layout, Future]:
-    """Read all pieces once.
+    """Read all partitions once, and plan the parts.
 
     Parameters
     ----------
     client : distributed.Client
-    pieces : list of Delayed
-        Those of `as_pieces`.
+    partitions : list of Delayed
+        As returned by `as_partitions`.
     n_parts : int
-        There are fewer, if they would have fewer rows than `least_rows`.
+        Maximum number of parts; there are fewer if they would have less than `min_part_rows` rows.
     seed : int
     scaling : {None, 'standard', 'minmax'}
     classify : bool
         Whether y are labels.
-    least_rows : int
-    asked : callable, optional
+    min_part_rows : int
+    should_stop : callable, optional
         As in `wait_for`.
 
     Returns
@@ -156,45 +156,45 @@ def plan(
     if n_parts < 1:
         raise ValueError(f"n_parts must be at least 1, got {n_parts}; start some workers")
     n_sample = SAMPLE_PER_PART * n_parts
-    # Twice the share of a piece, so that pieces of twice the mean size do not thin the sample.
-    n_keep = 2 * n_sample // len(pieces) + 100
+    # Twice the mean, so that partitions of twice the mean size do not reduce the sample.
+    n_keep = 2 * n_sample // len(partitions) + 100
     described = [
-        delayed(describe, pure=False)(piece, [seed, i], n_keep, classify)
-        for i, piece in enumerate(pieces)
+        delayed(describe, pure=False)(partition, [seed, i], n_keep, classify)
+        for i, partition in enumerate(partitions)
     ]
     merged = described
     while len(merged) > 1 or merged is described:
         groups = [merged[i : i + FAN_IN] for i in range(0, len(merged), FAN_IN)]
         merged = [delayed(merge, pure=False)(group, n_sample) for group in groups]
     planned = client.compute(
-        delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling, least_rows)
+        delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling, min_part_rows)
     )
-    return value_of(client, client.submit(layout_of, planned, pure=False), asked), planned
+    return value_of(client, client.submit(layout_of, planned, pure=False), should_stop), planned
 
 
 def layout_of(planned: Plan) -> Layout:
-    """The part of a plan that the driver needs."""
+    """Layout of a plan, for the driver."""
     return planned.layout
 
 
-def outside_of(planned: Plan, part: int, per_level: int = 1000) -> Outside:
-    """What a part needs to know of the others.
+def outside_of(planned: Plan, part: int, per_level: int = 1000) -> FarFieldSample:
+    """Sample the other parts for the compression of one part.
 
     Parameters
     ----------
     planned : Plan
     part : int
     per_level : int
-        Most rows from the sibling of an ancestor; they are spaced evenly over it.
+        Maximum number of rows from the sibling of an ancestor; they are evenly spaced in it.
     """
-    cuts = planned.layout.cuts
-    depth, slot = cuts.depth, int(cuts.slots[part])
+    splits = planned.layout.splits
+    depth, slot = splits.depth, int(splits.slots[part])
     rows = []
     for level in range(1, depth + 1):
         width = 2 ** (depth - level)
         sibling = (slot // width) ^ 1
-        begin, end = planned.ends[sibling * width], planned.ends[(sibling + 1) * width]
+        begin, end = (planned.offsets[(sibling + i) * width] for i in (0, 1))
         n = min(per_level, end - begin)
         rows.append(begin + (2 * np.arange(n) + 1) * (end - begin) // max(2 * n, 1))
     ends = np.cumsum([0, *(r.size for r in rows)])
-    return Outside(planned.X[np.concatenate([np.arange(0), *rows])], ends)
+    return FarFieldSample(planned.X[np.concatenate([np.arange(0), *rows])], ends)

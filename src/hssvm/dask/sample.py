@@ -1,4 +1,4 @@
-"""A uniform sample of rows in many places."""
+"""A uniform sample of distributed rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hssvm.kernels.base import Rows, stack_rows
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The rows whose random keys are smallest.
+    """The rows with the smallest random keys.
 
-    Every row of the data has a key, uniform in [0, 1). A sample holds exactly the rows with a key
-    below its limit; so does a merged sample, whose limit is the lowest. Every piece is thus
-    represented in proportion to its rows, whatever the sizes of the pieces and the order of
-    merging. A piece that is far larger than the others has a low limit, and makes the sample
+    Every row has a random key, uniform in [0, 1). A sample contains exactly the rows with a key
+    below its limit; the limit of a merged sample is the smallest of all limits. Every partition is
+    thus represented in proportion to its rows, for any sizes of the partitions and any order of
+    merging. A partition that is far larger than the others has a small limit, and makes the sample
     smaller.
 
     Attributes
@@ -35,12 +35,12 @@ class Sample:
 
     @classmethod
     def draw(cls, X: Rows, n_keep: int, rng: np.random.Generator) -> Sample:
-        """At most `n_keep` rows of a piece."""
+        """Draw at most `n_keep` rows of a partition."""
         return cls._smallest(X, rng.random(X.shape[0]), 1.0, n_keep)
 
     @classmethod
     def merge(cls, samples: Sequence[Sample], n_keep: int) -> Sample:
-        """At most `n_keep` rows of all pieces."""
+        """Merge samples into one of at most `n_keep` rows."""
         limit = min(s.limit for s in samples)
         X = stack_rows([s.X[: np.searchsorted(s.keys, limit)] for s in samples])
         keys = np.concatenate([s.keys[s.keys < limit] for s in samples])

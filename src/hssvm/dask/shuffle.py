@@ -1,4 +1,4 @@
-"""The second pass: every row to its part."""
+"""The second pass over the data: it sends every row to its part."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from hssvm.dask.pieces import Piece, itself
+from hssvm.dask.partitions import Partition, identity
 from hssvm.dask.plan import Layout
+from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
 
 
 @dataclass(frozen=True, eq=False)
-class PartRows:
-    """The rows of a part, or those of them that come from one piece.
+class PartRows(Aligned):
+    """The rows of a part, or of a part and one partition.
 
     Attributes
     ----------
     X : (n, p) array or CSR matrix
         Scaled.
     y : (n,) or None
-        Numbers of the classes, int64; or values, float64.
+        Class indices, int64, or target values, float64.
     weight : (n,) float64 or None
     ids : (n,) int64
-        Global row numbers, ascending.
+        Global row indices, ascending.
     """
 
     X: Rows
@@ -44,27 +45,27 @@ class PartRows:
 
 def collect_parts(
     client: Client,
-    pieces: Sequence[Delayed],
+    partitions: Sequence[Delayed],
     layout: Layout,
     owners: Sequence[str],
     seed: int,
 ) -> list[Future]:
-    """Read all pieces a second time, and bring every row to its part.
+    """Read all partitions a second time, and send every row to its part.
 
-    A piece is cut into chunks by one task, a tiny task for every chunk makes it an object of its
-    own, so that only that travels, and one task for every part puts its chunks together. No rows
-    are kept but those of the parts.
+    One task per partition splits it into chunks; a tiny task per chunk makes it a separate object,
+    so that only this chunk is sent; and one task per part joins its chunks. Only the rows of the
+    parts are kept.
 
     Parameters
     ----------
     client : distributed.Client
-    pieces : list of Delayed
-        The same as those of the plan, in the same order.
+    partitions : list of Delayed
+        The same partitions as those of the plan, in the same order.
     layout : Layout
-        It is part of the graph, not a result: if it were computed again after a loss, and on
-        another processor, some rows might change sides while others have left already.
+        It is part of the graph, not the result of a task: recomputed on another processor after
+        the loss of a worker, it might assign some rows to other parts than before.
     owners : (n_parts,) addresses of workers
-        Where each part should be; it goes elsewhere if that worker is lost.
+        The preferred worker of each part; another one is used if it is lost.
     seed : int
 
     Returns
@@ -72,25 +73,26 @@ def collect_parts(
     (n_parts,) list of futures of PartRows
     """
     if len(owners) != layout.n_parts:
-        raise ValueError(f"{layout.n_parts} parts need as many owners, got {len(owners)}")
-    if len(pieces) != layout.offsets.size - 1:
+        raise ValueError(f"expected {layout.n_parts} owners, one per part, got {len(owners)}")
+    if len(partitions) != layout.offsets.size - 1:
         raise ValueError(
-            f"the layout is of {layout.offsets.size - 1} pieces, not {len(pieces)}; plan again"
+            f"expected the {layout.offsets.size - 1} partitions of the plan, got {len(partitions)}"
         )
     name = uuid.uuid4().hex
-    # Dask knows that tasks called split-shuffle are tiny, and leaves them where the piece is.
+    # Dask treats tasks named split-shuffle as tiny, and runs them on the worker of the partition.
     cut, chunk, part = f"cut-{name}", f"split-shuffle-{name}", f"part-{name}"
-    shared = delayed(itself, pure=False, traverse=False)(layout)
+    shared = delayed(identity, pure=False, traverse=False)(layout)
     filled = np.flatnonzero(np.diff(layout.offsets)).tolist()
     cuts = {
-        (cut, i): (split, pieces[i].key, shared.key, int(layout.offsets[i]), seed) for i in filled
+        (cut, i): (split, partitions[i].key, shared.key, int(layout.offsets[i]), seed)
+        for i in filled
     }
     chunks = {
         (chunk, i, j): (operator.getitem, (cut, i), j)
         for i in filled
         for j in range(layout.n_parts)
     }
-    graph = HighLevelGraph.from_collections(cut, cuts, [*pieces, shared])
+    graph = HighLevelGraph.from_collections(cut, cuts, [*partitions, shared])
     layers = {**graph.layers, chunk: MaterializedLayer(chunks)}
     needs = {**graph.dependencies, chunk: {cut}}
     for j, owner in enumerate(owners):
@@ -100,24 +102,24 @@ def collect_parts(
         )
         needs[f"{part}-{j}"] = {chunk}
     graph = HighLevelGraph(layers, needs)
-    # Many tiny tasks: nobody could make this graph smaller.
+    # The graph has many tiny tasks, and the user cannot make it smaller.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         return client.compute(
             [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(layout.n_parts)]
         )
 
 
-def split(piece: Piece, layout: Layout, offset: int, seed: int) -> list[PartRows]:
-    """Rows of a piece by part; `offset` is the global number of its first row."""
-    X = layout.scaling(piece.X.astype(layout.dtype, copy=False))
-    y = _targets(piece.y, layout)
+def split(partition: Partition, layout: Layout, offset: int, seed: int) -> list[PartRows]:
+    """Split the rows of a partition by part; `offset` is the global index of its first row."""
+    X = layout.scaling(partition.X.astype(layout.dtype, copy=False))
+    y = _targets(partition.y, layout)
     ids = np.arange(offset, offset + X.shape[0])
-    order, ends = sort_groups(layout.cuts.assign(X, ids, seed), layout.n_parts)
+    order, ends = sort_groups(layout.splits.assign(X, ids, seed), layout.n_parts)
     return [
         PartRows(
             X[rows],
             None if y is None else y[rows],
-            None if piece.weight is None else piece.weight[rows],
+            None if partition.weight is None else partition.weight[rows],
             ids[rows],
         )
         for rows in np.split(order, ends[1:-1])
@@ -125,7 +127,7 @@ def split(piece: Piece, layout: Layout, offset: int, seed: int) -> list[PartRows
 
 
 def _targets(y: NDArray[Any] | None, layout: Layout) -> NDArray[Any] | None:
-    """Y as the solvers want it."""
+    """Convert y to class indices, or to float64."""
     if y is None:
         return None
     if layout.classes is not None:
@@ -134,7 +136,7 @@ def _targets(y: NDArray[Any] | None, layout: Layout) -> NDArray[Any] | None:
 
 
 def join(chunks: Sequence[PartRows]) -> PartRows:
-    """Rows of a part, from the chunks of all pieces in their order."""
+    """Join the chunks of a part, in the order of the partitions."""
     first = chunks[0]
     return PartRows(
         stack_rows([c.X for c in chunks]),

@@ -12,29 +12,30 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 import hssvm.estimators
-from hssvm.dask.base import DaskMachine
-from hssvm.dask.columns import ClassColumns
-from hssvm.dask.pieces import Piece
+from hssvm.dask.base import BaseDaskSVM
+from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Layout
-from hssvm.estimators.svc import classify
+from hssvm.estimators.labels import class_weights, classify, require_two_classes
+from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
+from hssvm.training import Classification
 
 
-class SVC(ClassifierMixin, DaskMachine):
+class SVC(ClassifierMixin, BaseDaskSVM):
     """C-support vector classification on the workers of a Dask cluster.
 
-    `hssvm.SVC` for data that no single machine holds. Every worker has a part of the rows, and a
-    part of the compressed kernel matrix; the driver holds neither. The solution is that on the
-    compressed kernel: it is not refined. Below some five million rows one machine is enough, and
-    `hssvm.SVC` simpler.
+    Like `hssvm.SVC`, for data that does not fit on one machine. Every worker stores a part of the
+    rows and of the compressed kernel matrix; the driver stores neither. The solution is that on
+    the compressed kernel, without refinement. Up to about five million rows, one machine is
+    enough, and `hssvm.SVC` is simpler.
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, class_weight, tol, max_iter, beta, max_time, scaling, \
-leaf_size, max_rank, rtol, surplus, random_state, verbose
-        As in `hssvm.SVC`; a callable kernel must be known to the workers.
+    C, kernel, degree, gamma, coef0, class_weight, tol, solver, max_iter, max_time, \
+scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
+        As in `hssvm.SVC`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
-        The current one if None.
+        None means the current client.
 
     Attributes
     ----------
@@ -42,7 +43,7 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
     intercept_ : (1 or n_classes,) array
     n_iter_ : (1 or n_classes,) array
     fit_report_ : FitReport
-        See `hssvm.SVC`; seconds of a stage are those of the slowest worker.
+        As in `hssvm.SVC`; the seconds of a stage are those of the slowest worker.
     n_features_in_ : int
 
     Examples
@@ -65,6 +66,7 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
     array([ True, False])
     """
 
+    _task_name = "classification"
     _local: ClassVar[type[hssvm.estimators.SVC]] = hssvm.estimators.SVC
 
     def __init__(
@@ -76,15 +78,15 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        tol: float | None = 1e-3,
-        max_iter: int = 1000,
-        beta: float | Literal["paper"] | None = None,
+        tol: float | None = None,
+        solver: Literal["admm", "paper"] = "admm",
+        max_iter: int | None = None,
         max_time: float | None = None,
         scaling: Literal["standard", "minmax"] | None = None,
-        leaf_size: int = 256,
+        n_trees: int | None = None,
+        leaf_size: int | None = None,
         max_rank: int | None = None,
-        rtol: float = 1e-3,
-        surplus: float = 0.125,
+        compressor: NestedNystroem | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -96,14 +98,14 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         self.coef0 = coef0
         self.class_weight = class_weight
         self.tol = tol
+        self.solver = solver
         self.max_iter = max_iter
-        self.beta = beta
         self.max_time = max_time
         self.scaling = scaling
+        self.n_trees = n_trees
         self.leaf_size = leaf_size
         self.max_rank = max_rank
-        self.rtol = rtol
-        self.surplus = surplus
+        self.compressor = compressor
         self.random_state = random_state
         self.verbose = verbose
         self.client = client
@@ -114,10 +116,10 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         Parameters
         ----------
         X : dask array or dataframe, path or paths of Parquet files, list of delayed, or rows
-            Delayed objects give ``(X, y)`` or ``(X, y, sample_weight)``, each some of the rows.
-            Rows in the memory of the driver, such as NumPy arrays, are sent to the workers.
+            Each delayed object returns ``(X, y)`` or ``(X, y, sample_weight)`` for some of the
+            rows. Rows in the memory of the driver, such as NumPy arrays, are sent to the workers.
         y : like X, or a str
-            Labels; the name of a column of a dataframe or of Parquet files.
+            Labels, or the name of a column of a dataframe or of Parquet files.
         sample_weight : like y, optional
             Factors on C by row.
 
@@ -131,8 +133,19 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         self.fit_report_.n_classes = self.classes_.size
         return self
 
-    def _columns(self, layout: Layout) -> ClassColumns:
-        return ClassColumns(class_weights(layout, self.class_weight), np.array([self.C]))
+    def _task(self, layout: Layout) -> Classification:
+        assert layout.classes is not None
+        classes = layout.classes
+        given = self.class_weight if isinstance(self.class_weight, dict) else {}
+        if unknown := set(given) - set(classes.labels.tolist()):
+            labels = ", ".join(sorted(map(repr, unknown)))
+            raise ValueError(f"class_weight has labels that are not in y: {labels}; leave them out")
+        factors = class_weights(self.class_weight, classes.labels, classes.counts)
+        require_two_classes(type(self).__name__, factors * classes.weights)
+        return Classification(factors, self._Cs(classes.labels.size))
+
+    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
+        return np.array([self.C], np.float64)
 
     def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
         assert support_y is not None
@@ -140,7 +153,7 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         local.n_support_ = np.bincount(support_y, minlength=self.classes_.size)
 
     def decision_function(self, X: Any) -> Any:
-        """Signed distance to the separating surface, in units of the margin.
+        """Signed distance to the decision boundary, in units of the margin.
 
         Parameters
         ----------
@@ -149,13 +162,13 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         Returns
         -------
         array of shape (m,) for two classes, positive for ``classes_[1]``; else (m, n_classes)
-            A dask array, not yet computed, unless the rows are in the memory of the driver.
+            A lazy dask array, or a NumPy array if the rows are in the memory of the driver.
         """
         values = self._values(X)
         return values[:, 0] if self.classes_.size == 2 else values
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of the rows whose class is predicted right.
+        """Accuracy: the fraction of rows whose class is predicted correctly.
 
         Parameters
         ----------
@@ -169,11 +182,11 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         check_is_fitted(self)
         self._check_names(X, y, sample_weight)
         measure = partial(_correct, classes=self.classes_)
-        right, total = self._model.measure(measure, X, y, sample_weight)
-        return float(right / total)
+        correct, total = self._model.measure(measure, X, y, sample_weight)
+        return float(correct / total)
 
     def predict(self, X: Any) -> Any:
-        """Class of every row of `X`.
+        """Predict the class of every row of `X`.
 
         Parameters
         ----------
@@ -182,7 +195,7 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         Returns
         -------
         (m,) array of labels
-            A dask array, not yet computed, unless the rows are in the memory of the driver.
+            A lazy dask array, or a NumPy array if the rows are in the memory of the driver.
         """
         values = self.decision_function(X)
         if isinstance(values, np.ndarray):
@@ -191,36 +204,8 @@ leaf_size, max_rank, rtol, surplus, random_state, verbose
         return values.map_blocks(classify, self.classes_, dtype=self.classes_.dtype, drop_axis=axis)
 
 
-def _correct(values: Floats, piece: Piece, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Weight of the rows that are classified as they should be, and of all."""
-    weight = np.ones(values.shape[0]) if piece.weight is None else piece.weight
-    right = classify(values[:, 0] if classes.size == 2 else values, classes) == piece.y
-    return np.array([weight[right].sum(), weight.sum()])
-
-
-def class_weights(layout: Layout, class_weight: Any) -> NDArray[np.float64]:
-    """Factors on C by class, (n_classes,).
-
-    Raises
-    ------
-    ValueError
-        If fewer than two classes have a positive weight.
-    """
-    classes = layout.classes
-    assert classes is not None
-    if class_weight == "balanced":
-        weights = layout.n_rows / (classes.labels.size * classes.counts)
-    elif class_weight is None or isinstance(class_weight, dict):
-        given = class_weight or {}
-        if unknown := set(given) - set(classes.labels.tolist()):
-            raise ValueError(f"class_weight has labels that y has not: {sorted(unknown)}")
-        weights = np.array([given.get(label, 1.0) for label in classes.labels.tolist()])
-    else:
-        raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")
-    n_classes = int(np.sum(weights * classes.weights > 0))
-    if n_classes < 2:
-        raise ValueError(
-            "SVC needs rows of at least 2 classes with a positive weight; the data has "
-            f"{n_classes} class"
-        )
-    return weights.astype(np.float64)
+def _correct(values: Floats, partition: Partition, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Weight of the correctly classified rows, and of all rows."""
+    weight = np.ones(values.shape[0]) if partition.weight is None else partition.weight
+    correct = classify(values[:, 0] if classes.size == 2 else values, classes) == partition.y
+    return np.array([weight[correct].sum(), weight.sum()])

@@ -11,25 +11,26 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 import hssvm.estimators
-from hssvm.dask.base import DaskMachine
-from hssvm.dask.columns import ValueColumn
-from hssvm.dask.pieces import Piece
+from hssvm.dask.base import BaseDaskSVM
+from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Layout
+from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
+from hssvm.training import Regression
 
 
-class SVR(RegressorMixin, DaskMachine):
+class SVR(RegressorMixin, BaseDaskSVM):
     """Epsilon-support vector regression on the workers of a Dask cluster.
 
-    `hssvm.SVR` for data that no single machine holds; see `hssvm.dask.SVC`.
+    Like `hssvm.SVR`, for data that does not fit on one machine; see `hssvm.dask.SVC`.
 
     Parameters
     ----------
-    C, epsilon, kernel, degree, gamma, coef0, tol, max_iter, beta, max_time, scaling, leaf_size, \
-max_rank, rtol, surplus, random_state, verbose
-        As in `hssvm.SVR`; a callable kernel must be known to the workers.
+    C, epsilon, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, scaling, \
+n_trees, leaf_size, max_rank, compressor, random_state, verbose
+        As in `hssvm.SVR`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
-        The current one if None.
+        None means the current client.
 
     Attributes
     ----------
@@ -53,6 +54,7 @@ max_rank, rtol, surplus, random_state, verbose
     >>> client.close()
     """
 
+    _task_name = "regression"
     _local: ClassVar[type[hssvm.estimators.SVR]] = hssvm.estimators.SVR
 
     def __init__(
@@ -64,15 +66,15 @@ max_rank, rtol, surplus, random_state, verbose
         degree: int = 3,
         gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
-        tol: float | None = 1e-3,
-        max_iter: int = 1000,
-        beta: float | Literal["paper"] | None = None,
+        tol: float | None = None,
+        solver: Literal["admm", "paper"] = "admm",
+        max_iter: int | None = None,
         max_time: float | None = None,
         scaling: Literal["standard", "minmax"] | None = None,
-        leaf_size: int = 256,
+        n_trees: int | None = None,
+        leaf_size: int | None = None,
         max_rank: int | None = None,
-        rtol: float = 1e-3,
-        surplus: float = 0.125,
+        compressor: NestedNystroem | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -84,14 +86,14 @@ max_rank, rtol, surplus, random_state, verbose
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.solver = solver
         self.max_iter = max_iter
-        self.beta = beta
         self.max_time = max_time
         self.scaling = scaling
+        self.n_trees = n_trees
         self.leaf_size = leaf_size
         self.max_rank = max_rank
-        self.rtol = rtol
-        self.surplus = surplus
+        self.compressor = compressor
         self.random_state = random_state
         self.verbose = verbose
         self.client = client
@@ -111,13 +113,13 @@ max_rank, rtol, surplus, random_state, verbose
         self._fit(X, y, sample_weight, classify=False)
         return self
 
-    def _columns(self, layout: Layout) -> ValueColumn:
+    def _task(self, layout: Layout) -> Regression:
         if not layout.has_y:
-            raise ValueError("SVR needs y")
-        return ValueColumn(self.C, self.epsilon)
+            raise ValueError("y is missing; pass the target values to train SVR")
+        return Regression(self.C, self.epsilon)
 
     def predict(self, X: Any) -> Any:
-        """Value of the function at every row of `X`.
+        """Predict the target of every row of `X`.
 
         Parameters
         ----------
@@ -126,7 +128,7 @@ max_rank, rtol, surplus, random_state, verbose
         Returns
         -------
         (m,) array
-            A dask array, not yet computed, unless the rows are in the memory of the driver.
+            A lazy dask array, or a NumPy array if the rows are in the memory of the driver.
         """
         return self._values(X)[:, 0]
 
@@ -148,9 +150,9 @@ max_rank, rtol, surplus, random_state, verbose
         return float(1 - squares / (sum_y2 - sum_y**2 / total))
 
 
-def _squares(values: Floats, piece: Piece) -> NDArray[np.float64]:
-    """Sums of 1, y, y squared and the squared errors, by weight."""
-    assert piece.y is not None
-    weight = np.ones(values.shape[0]) if piece.weight is None else piece.weight
-    y = piece.y.astype(np.float64)
+def _squares(values: Floats, partition: Partition) -> NDArray[np.float64]:
+    """Weighted sums of 1, y, y squared and the squared errors."""
+    assert partition.y is not None
+    weight = np.ones(values.shape[0]) if partition.weight is None else partition.weight
+    y = partition.y.astype(np.float64)
     return np.array([weight.sum(), weight @ y, weight @ y**2, weight @ (y - values[:, 0]) ** 2])

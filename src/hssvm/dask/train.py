@@ -1,9 +1,10 @@
-"""What a worker does: the ordinary solver, on the rows of its part."""
+"""Training of one part, a task on its worker: the pipeline of `hssvm.training` on its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,81 +13,83 @@ from distributed import get_worker, secede
 from numpy.typing import NDArray
 
 from hssvm._threads import openmp_threads
-from hssvm.dask.actors import Pickled, reach
-from hssvm.dask.build import Built
-from hssvm.dask.columns import Columns
-from hssvm.dask.errors import estimate_errors
-from hssvm.dask.meeting import MeetingBroken, Seat
-from hssvm.dask.shelf import TIMEOUT, Moment, Shelf
+from hssvm.dask.actors import Pickled, resolve_actor
+from hssvm.dask.checkpoints import STORE_TIMEOUT, CheckpointId, CheckpointStore
+from hssvm.dask.communicator import ActorCommunicator, RemoteTop
+from hssvm.dask.compression import CompressedPart
+from hssvm.dask.coordinator import CommunicationError
 from hssvm.dask.waiting import TRANSFER
-from hssvm.estimators.base import REPORT_ROWS
-from hssvm.estimators.report import FitReport
 from hssvm.kernels.base import Floats, Rows
-from hssvm.predict import LeafwisePredictor
-from hssvm.solvers import ADMM, PaperADMM, Status, initial_beta, paper_beta
-from hssvm.systems import HSSSystem
+from hssvm.operators import HSSOperator
+from hssvm.predictors import LeafwisePredictor
+from hssvm.solvers import Status
+from hssvm.training import FitReport, Monitor, Task, TrainingPlan
+from hssvm.training.forest import Forest
+from hssvm.training.pipeline import train_tree
 
-PUT_BY_EVERY = 20
-"""Iterations between two times that coefficients are put by."""
+CHECKPOINT_INTERVAL = 20
+"""Number of iterations between two checkpoints."""
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
-    """How to solve; the same for all parts.
+class Job:
+    """The training job, which is the same for all parts.
 
     Attributes
     ----------
-    columns : Columns
-    tol : float or None
-    max_iter : int
-    beta : float, 'paper' or None
-    n_rows : int
-        Of all parts.
-    seed : int
+    task : Task
+    plan : TrainingPlan
+    n_parts : int
+    number : int
+        Number of the tree in the forest.
     """
 
-    columns: Columns
-    tol: float | None
-    max_iter: int
-    beta: float | str | None
-    n_rows: int
-    seed: int
+    task: Task
+    plan: TrainingPlan
+    n_parts: int
+    number: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class PartModel:
-    """What a part has learned. It stays on its worker.
+    """The model of a part; it stays on its worker.
 
     Attributes
     ----------
     predictor : LeafwisePredictor
-        For points of this part.
+        Predicts points of this part.
     support : (m,) int64
-        Global numbers of the rows with a coefficient.
+        Indices of the support vectors among the rows of this part.
+    support_ids : (m,) int64
+        Global indices of the support vectors.
     support_y : (m,) or None
     support_vectors : (m, p) array or CSR matrix
     dual_coef : (m, k)
-    meetings : (int, float)
-        Of the solver: how many, and the seconds this part has waited there.
+    report : FitReport
+        Report of this part.
+    communication : (int, float)
+        Number of synchronizations of the solver, and the seconds that this part spent in them.
     """
 
     predictor: LeafwisePredictor
     support: NDArray[np.int64]
+    support_ids: NDArray[np.int64]
     support_y: NDArray[Any] | None
     support_vectors: Rows
     dual_coef: Floats
-    meetings: tuple[int, float]
+    report: FitReport
+    communication: tuple[int, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """What a part tells the driver.
+class PartResult:
+    """The result of a part, for the driver.
 
     Attributes
     ----------
     intercept : (k,)
     report : FitReport
-        Of all parts; seconds are those of the slowest.
+        Report of all parts; times are those of the slowest.
     """
 
     intercept: NDArray[np.float64]
@@ -95,155 +98,162 @@ class Trained:
 
 @dataclass(frozen=True, eq=False)
 class Unfinished:
-    """What it tells where the parts could not meet."""
+    """The result of a part if the communication failed."""
 
     reason: str
 
 
 def train_part(
-    built: Built,
+    compressed: CompressedPart,
     part: int,
     run: int,
-    training: Training,
-    meeting: Pickled,
-    shelves: Sequence[Pickled],
-    start: tuple[Pickled, Moment] | None,
-) -> Trained | Unfinished:
-    """Solve, together with all other parts; leave the model on the shelves.
+    job: Job,
+    coordinator: Pickled,
+    stores: Sequence[Pickled],
+    start: tuple[Pickled, CheckpointId] | None,
+    earlier: PartModel | None = None,
+) -> PartResult | Unfinished:
+    """Train a tree together with all other parts, and save the model in the stores.
 
     Parameters
     ----------
-    built : Built
+    compressed : CompressedPart
     part, run : int
-    training : Training
-    meeting : Pickled
-        The actor of a `Meeting`.
-    shelves : sequence of Pickled
-        Actors of `Shelf`, first that of this worker.
-    start : (Pickled, Moment) or None
-        Shelf and moment of the coefficients to go on from.
+    job : Job
+    coordinator : Pickled
+        The actor of a `Coordinator`.
+    stores : sequence of Pickled
+        Actors of `CheckpointStore`, that of this worker first.
+    start : (Pickled, CheckpointId) or None
+        Store and checkpoint to resume from.
+    earlier : PartModel, optional
+        Model with the earlier trees of the forest.
     """
-    secede()  # it mostly computes, but must not keep another part of this worker from starting
+    if job.number and earlier is None:
+        raise RuntimeError("the workers that stored the earlier trees were lost; fit again")
+    secede()  # so that other parts on this worker can start
     with openmp_threads(get_worker().state.nthreads):
         try:
-            own_and_other = [reach(shelf) for shelf in shelves]
-            Z = None if start is None else _taken(reach(start[0]), part, start[1])
-            seat = Seat(reach(meeting), part)
-            model, trained = _train(built, run, training, seat, own_and_other, Z)
-            _put_model(own_and_other, part, run, model)
-        except MeetingBroken as error:
+            store_actors = [resolve_actor(store) for store in stores]
+            Z = None if start is None else _load(resolve_actor(start[0]), part, start[1])
+            communicator = ActorCommunicator(resolve_actor(coordinator), part, job.n_parts)
+            monitor = PartMonitor(communicator, run, store_actors)
+            model, result = _train(compressed, job, communicator, monitor, Z, earlier)
+            _save_model(store_actors, part, run, model)
+        except CommunicationError as error:
             return Unfinished(str(error))
-    return trained
-
-
-def _taken(shelf: Any, part: int, moment: Moment) -> Floats:
-    try:
-        Z: Floats = shelf.take(part, moment).result(timeout=TIMEOUT)
-    except Exception as error:
-        raise MeetingBroken(f"the worker of a shelf was lost ({error!r})") from error
-    return Z
-
-
-def _put_model(shelves: Sequence[Any], part: int, run: int, model: PartModel) -> None:
-    here: Shelf | None = get_worker().state.actors.get(shelves[0].key)
-    if here is None:
-        raise MeetingBroken("a part was trained on another worker than its own")
-    here.put_model(part, run, model)
-    for shelf in shelves[1:]:
-        with suppress(Exception):  # the model is there without its copy
-            shelf.put_model(part, run, model).result(timeout=TRANSFER)
+    return result
 
 
 def _train(
-    built: Built,
-    run: int,
-    training: Training,
-    seat: Seat,
-    shelves: Sequence[Any],
+    compressed: CompressedPart,
+    job: Job,
+    communicator: ActorCommunicator,
+    monitor: PartMonitor,
     start: Floats | None,
-) -> tuple[PartModel, Trained]:
-    matrix, rows = built.matrix, built.rows
-    report = FitReport()
+    earlier: PartModel | None,
+) -> tuple[PartModel, PartResult]:
+    matrix, rows = compressed.matrix, compressed.rows
     weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
-    problem = training.columns.problem(rows.y, weight, matrix, seat)
-    diagonal = _mean_diagonal(built, seat)
-    if training.beta is None:
-        beta = initial_beta(problem, diagonal)
-    else:
-        beta = paper_beta(training.n_rows) if training.beta == "paper" else float(training.beta)
-    with report.stage("factor"):
-        system = HSSSystem(matrix, beta, seat)
-    messages = Messages(seat, run, shelves)
-    solver: ADMM | PaperADMM = PaperADMM(training.max_iter)
-    if training.tol is not None:
-        solver = ADMM(training.tol, training.max_iter, messages.after_look, messages.keep)
-    with report.stage("solve"):
-        before = seat.n_rounds, seat.seconds
-        solution = solver.solve(problem, system, start)
-        meetings = seat.n_rounds - before[0], seat.seconds - before[1]
-        messages.arrived()
-    with report.stage("finish"):
-        predictor = LeafwisePredictor(matrix, solution.Z, seat.far_field)
-        report.take_start(system, solution)
-        report.take(solution, on_true_kernel=False, refined=False)
-        report.kernel_error, form = estimate_errors(
-            system, solution, seat, REPORT_ROWS, training.seed
+    problem = job.task.problem(matrix.X, rows.y, weight, matrix.kernel, communicator)
+    operator = HSSOperator(matrix, RemoteTop(communicator), communicator)
+    report = FitReport()
+    tree = train_tree(operator, problem, job.plan, report, monitor, start, job.number)
+    monitor.wait()
+    forest = Forest(0, report)
+    if earlier is not None:
+        forest = Forest.of(
+            0,
+            deepcopy(earlier.report),
+            earlier.predictor,
+            earlier.support,
+            earlier.dual_coef,
+            problem.n,
         )
-        size = np.abs(report.objective)
-        report.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
-        support = np.flatnonzero(solution.Z.any(axis=1))
-    _unite(report, training.n_rows, seat)
+    if forest.n_trees and tree.solution.stopped is not None:
+        forest.report.lacks_trees()
+    else:
+        forest.add(tree)
+    result = forest.result(problem, matrix.kernel, matrix.X, job.plan.seed, communicator)
+    assert result.compressed is not None
     model = PartModel(
-        predictor,
-        rows.ids[support],
-        None if rows.y is None else rows.y[support],
-        matrix.X[support],
-        solution.Z[support],
-        meetings,
+        result.compressed,
+        result.support,
+        rows.ids[result.support],
+        None if rows.y is None else rows.y[result.support],
+        result.support_vectors,
+        result.coefficients,
+        result.report,
+        monitor.communication,
     )
-    return model, Trained(solution.intercept, report)
+    total = deepcopy(result.report)
+    total.reduce(communicator)
+    return model, PartResult(result.intercept, total)
 
 
-class Messages:
-    """What the solver of a part tells others while it runs."""
+def _load(store: Any, part: int, checkpoint: CheckpointId) -> Floats:
+    try:
+        Z: Floats = store.load(part, checkpoint).result(timeout=STORE_TIMEOUT)
+    except Exception as error:
+        raise CommunicationError(
+            f"the worker that stored a checkpoint was lost ({error!r})"
+        ) from error
+    return Z
 
-    def __init__(self, seat: Seat, run: int, shelves: Sequence[Any]) -> None:
-        self.seat, self.run, self.shelves = seat, run, shelves
-        self._on_their_way: list[Any] = []
 
-    def keep(self, iteration: int, Z: Floats) -> None:
-        """Put coefficients by, now and then."""
-        if iteration % PUT_BY_EVERY == 0:
-            self.arrived()
-            copy, moment = Z.copy(), (self.run, iteration)
-            self._on_their_way = [s.put(self.seat.part, moment, copy) for s in self.shelves]
+def _save_model(stores: Sequence[Any], part: int, run: int, model: PartModel) -> None:
+    here: CheckpointStore | None = get_worker().state.actors.get(stores[0].key)
+    if here is None:
+        raise CommunicationError("a part was trained on a different worker than planned")
+    here.save_model(part, run, model)
+    for store in stores[1:]:
+        with suppress(Exception):  # the copy is optional
+            store.save_model(part, run, model).result(timeout=TRANSFER)
 
-    def arrived(self) -> None:
-        """Wait for what was put by; a shelf that is lost is no reason to stop."""
-        for message in self._on_their_way:
+
+class PartMonitor(Monitor):
+    """Reports progress to the driver, writes checkpoints, and stops the fit on request.
+
+    Parameters
+    ----------
+    communicator : ActorCommunicator
+    run : int
+    stores : sequence of actors
+        Actors of `CheckpointStore`.
+
+    Attributes
+    ----------
+    communication : (int, float)
+        Number of synchronizations of the solver, and the seconds spent in them.
+    """
+
+    def __init__(self, communicator: ActorCommunicator, run: int, stores: Sequence[Any]) -> None:
+        self.communicator, self.run, self.stores = communicator, run, stores
+        self.communication = (0, 0.0)
+        self._pending: list[Any] = []
+        self.checkpoint = self._checkpoint
+
+    def stage_done(self, name: str) -> None:
+        """Record the cost of communication at the end of the solver."""
+        if name == "solve":
+            self.communication = self.communicator.n_rounds, self.communicator.seconds
+
+    def after_check(self, iteration: int, gap: Floats) -> Status | None:
+        """Report the gap to the driver; return a status if the fit should stop."""
+        if self.communicator.rank == 0:
+            self.communicator.report_progress(iteration, float(gap.max()))
+        return self.communicator.stop
+
+    def _checkpoint(self, iteration: int, Z: Floats) -> None:
+        if iteration % CHECKPOINT_INTERVAL == 0:
+            self.wait()
+            copy, checkpoint = Z.copy(), (self.run, iteration)
+            self._pending = [
+                store.save(self.communicator.rank, checkpoint, copy) for store in self.stores
+            ]
+
+    def wait(self) -> None:
+        """Wait for the last checkpoint; the loss of a store does not stop the training."""
+        for message in self._pending:
             with suppress(Exception):
-                message.result(timeout=TIMEOUT)
-
-    def after_look(self, iteration: int, gap: Floats) -> Status | None:
-        """Tell the driver, and whether the user wants to stop."""
-        if self.seat.part == 0:
-            self.seat.tell(iteration, float(gap.max()))
-        return self.seat.stop
-
-
-def _mean_diagonal(built: Built, seat: Seat) -> float:
-    """Mean of k(x, x), from at most a thousand rows of every part."""
-    X = built.matrix.X
-    diagonal = built.matrix.kernel.diag(X[:: max(1, X.shape[0] // 1000)])
-    total, count = seat.sum(np.array([diagonal.sum(dtype=np.float64), diagonal.size]))
-    return float(total / count) if total > 0 else 1.0
-
-
-def _unite(report: FitReport, n_rows: int, seat: Seat) -> None:
-    """Make the report of a part that of all."""
-    report.n_rows = n_rows
-    totals = seat.sum(np.array([report.matrix_bytes, report.factor_bytes, report.n_support]))
-    report.matrix_bytes, report.factor_bytes, report.n_support = (int(total) for total in totals)
-    report.ranks = [int(rank) for rank in seat.max(np.array(report.ranks))]
-    slowest = seat.max(np.array(list(report.seconds.values())))
-    report.seconds = dict(zip(report.seconds, slowest.tolist(), strict=True))
+                message.result(timeout=STORE_TIMEOUT)

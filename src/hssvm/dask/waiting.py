@@ -1,4 +1,4 @@
-"""Waiting for futures, with a limit: no wait is for ever."""
+"""Waiting for futures, with time limits."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from distributed import Client, Future
 from hssvm.dask.workers import Workers
 from hssvm.solvers import Status
 
-Asked = Callable[[], Status | None]
-"""Tells whether the user wants to stop, and why."""
+ShouldStop = Callable[[], Status | None]
+"""Returns a status if the fit should stop, else None."""
 
 SHORT, LONG = 0.005, 0.2
-"""Seconds between two looks at the futures, at first and later."""
+"""Seconds between two checks of the futures, at first and later."""
 
 IDLE_POLL, IDLE = 5.0, 60.0
-"""Seconds between two looks at the workers, and for which none of them may be doing anything."""
+"""Seconds between two checks of the workers, and for which they may all be idle."""
 
 TRANSFER = 600.0
-"""Seconds that a result may take to come to the driver."""
+"""Time limit in seconds for sending a result to the driver."""
 
 
 class ClusterLost(RuntimeError):
-    """The cluster did not do its work; the message says what to do."""
+    """The cluster cannot complete the fit; the message says what to do."""
 
 
 def live_workers(client: Client) -> list[str]:
-    """Addresses of the workers that the scheduler knows, sorted."""
+    """Addresses of the connected workers, sorted."""
     return sorted(client.nthreads())
 
 
@@ -38,36 +38,35 @@ def wait_for(
     futures: Sequence[Future],
     watch: Callable[[], bool] | None = None,
     reading: float = 0.0,
-    asked: Asked | None = None,
+    should_stop: ShouldStop | None = None,
     together: bool = False,
 ) -> None:
     """Wait until all futures are done; raise the first error of a task.
 
-    A task whose worker is lost is run again by the scheduler. Where no worker is left, where all
-    are paused, or where rows are gone for good, nothing runs: after a minute of that it is an
-    error.
+    The scheduler reruns the tasks of a lost worker. If no worker is left, if all are paused, or if
+    the input data is lost, no task runs; after a minute, this is an error.
 
     Parameters
     ----------
     client : distributed.Client
     futures : sequence of Future
     watch : callable, optional
-        Called at every look; False ends the wait.
+        Called at every check; returning False ends the wait.
     reading : float
-        Seconds that the scheduler may take to read a large graph, in addition to that minute.
-    asked : callable, optional
-        Asked whether the user wants to stop: then it takes seconds, not a minute, if workers are
-        paused or gone.
+        Additional seconds that the scheduler may need to read a large graph.
+    should_stop : callable, optional
+        Returns a status if the fit should stop; the wait for paused or lost workers then ends
+        within seconds instead of a minute.
     together : bool
-        Whether the tasks wait for each other: one on a paused worker keeps all from going on.
+        Whether the tasks wait for each other, so that one on a paused worker blocks all of them.
 
     Raises
     ------
     ClusterLost
     """
     # Not `distributed.wait`: its timeout is an exception, whose frames keep all futures of the
-    # caller alive, and with them the memory of the workers, until Python collects garbage.
-    busy = looked = time.monotonic()
+    # caller alive, and with them memory on the workers, until the next garbage collection.
+    busy = checked = time.monotonic()
     pause, limit = SHORT, IDLE + reading
     while True:
         for future in futures:
@@ -78,8 +77,8 @@ def wait_for(
         time.sleep(pause)
         pause = min(1.5 * pause, LONG)
         now = time.monotonic()
-        if now - looked > IDLE_POLL:
-            looked = now
+        if now - checked > IDLE_POLL:
+            checked = now
             workers = Workers.of(client)
             undone = [future.key for future in futures if not future.done()]
             held_up = together and workers.paused and not workers.run_all(undone)
@@ -87,21 +86,23 @@ def wait_for(
                 busy = now
                 continue
             stuck = workers.paused or not workers.infos
-            late = stuck and asked is not None and asked() is not None
-            if now - busy > (1.5 * IDLE_POLL if late else limit):  # at least two looks
+            late = stuck and should_stop is not None and should_stop() is not None
+            if now - busy > (1.5 * IDLE_POLL if late else limit):  # at least two checks
                 reason = "max_time has passed, and " if late else ""
                 raise ClusterLost(
-                    f"{reason}the cluster has stood still for {now - busy:.0f} s: "
+                    f"{reason}the cluster has made no progress for {now - busy:.0f} s: "
                     f"{workers.obstacle()}"
                 )
 
 
-def values_of(client: Client, futures: Sequence[Future], asked: Asked | None = None) -> list[Any]:
-    """Wait for futures and bring their results to the driver."""
-    wait_for(client, futures, asked=asked)
+def values_of(
+    client: Client, futures: Sequence[Future], should_stop: ShouldStop | None = None
+) -> list[Any]:
+    """Wait for futures, and return their results."""
+    wait_for(client, futures, should_stop=should_stop)
     return [future.result(timeout=TRANSFER) for future in futures]
 
 
-def value_of(client: Client, future: Future, asked: Asked | None = None) -> Any:
-    """Wait for a future and bring its result to the driver."""
-    return values_of(client, [future], asked)[0]
+def value_of(client: Client, future: Future, should_stop: ShouldStop | None = None) -> Any:
+    """Wait for a future, and return its result."""
+    return values_of(client, [future], should_stop)[0]

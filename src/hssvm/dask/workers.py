@@ -1,4 +1,4 @@
-"""What the workers are doing, and what keeps them from doing it."""
+"""The state of the workers, and the reasons why they do not make progress."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from dask.utils import format_bytes
 from distributed import Client
 
-BEGUN = ("executing", "long-running")
-"""States of the tasks that a worker has begun."""
+STARTED = ("executing", "long-running")
+"""States of the tasks that a worker has started."""
 
 
 @dataclass(frozen=True, eq=False)
 class Workers:
-    """The workers of a cluster at one moment.
+    """A snapshot of the workers of a cluster.
 
-    A worker that is full beyond a share of its memory limit is paused: it finishes the tasks that
-    it has begun and starts no others. The scheduler still counts those as processing.
+    A worker that uses more than a given fraction of its memory limit is paused: it finishes the
+    tasks that it has started, and starts no others. The scheduler still counts those as processing.
 
     Attributes
     ----------
     infos : mapping from addresses
-        What the scheduler knows of each worker.
+        The scheduler's information about each worker.
     tasks : mapping from addresses
-        Keys of the tasks that each is to run.
+        Keys of the tasks that are assigned to each worker.
     """
 
     infos: Mapping[str, Mapping[str, Any]]
@@ -33,51 +33,51 @@ class Workers:
 
     @classmethod
     def of(cls, client: Client) -> Workers:
-        """Ask the scheduler."""
-        # not client.scheduler_info: some versions of it tell of the first five workers only
+        """Query the scheduler."""
+        # not client.scheduler_info, which returns only the first five workers in some versions
         identity = client.sync(client.scheduler.identity)
         return cls(identity["workers"], client.processing())
 
     @property
     def paused(self) -> list[str]:
-        """Addresses of the workers that are paused, sorted."""
+        """Addresses of the paused workers, sorted."""
         return sorted(w for w, info in self.infos.items() if info["status"] == "paused")
 
     def are_busy(self) -> bool:
-        """Whether a worker runs anything, or will."""
-        return any(self._n_begun(worker) for worker in self.tasks)
+        """Whether any worker runs a task, or will run one."""
+        return any(self._n_started(worker) for worker in self.tasks)
 
     def run_all(self, keys: Collection[Any]) -> bool:
-        """Whether all of these tasks run, or will."""
+        """Whether all of these tasks run, or will run."""
         waiting = set(keys)
         for worker, own in self.tasks.items():
-            if self._n_begun(worker) >= len(own):
+            if self._n_started(worker) >= len(own):
                 waiting.difference_update(own)
         return not waiting
 
-    def _n_begun(self, worker: str) -> int:
+    def _n_started(self, worker: str) -> int:
         info = self.infos.get(worker)
         if info is None:
             return 0
         if info["status"] == "running":
             return len(self.tasks[worker])
         counts = info["metrics"].get("task_counts", {})
-        return sum(counts.get(state, 0) for state in BEGUN)
+        return sum(counts.get(state, 0) for state in STARTED)
 
     def obstacle(self) -> str:
-        """Why nothing runs, and what to do about it."""
+        """Return why no tasks run, and what to do about it."""
         if not self.paused:
             return (
-                f"none of the {len(self.infos)} workers is doing anything. Start workers if there "
-                "are none; if the rows were in the memory of a worker that was lost, load them "
-                "again; then fit again"
+                f"none of the {len(self.infos)} workers runs a task; start workers if there are "
+                "none, load the rows again if they were in the memory of a lost worker, and fit "
+                "again"
             )
         fullest = self.infos[max(self.paused, key=self._memory)]
         return (
             f"{len(self.paused)} of {len(self.infos)} workers are paused, because they are near "
             f"their memory limit (one uses {format_bytes(fullest['metrics'].get('memory', 0))} of "
-            f"{format_bytes(fullest['memory_limit'])}). Give each worker more memory "
-            "(memory_limit of the cluster) or fewer rows (more workers), then fit again"
+            f"{format_bytes(fullest['memory_limit'])}); give each worker more memory "
+            "(memory_limit of the cluster) or fewer rows (more workers), and fit again"
         )
 
     def _memory(self, worker: str) -> int:

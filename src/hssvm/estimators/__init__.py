@@ -1,15 +1,16 @@
-"""scikit-learn estimators on the engine.
+"""Estimators with the scikit-learn API: they validate, call `hssvm.training`, and store.
 
-`base` holds what all of them share: the kernel, the compression, the solver; `report` what a fit
-says about itself; `callbacks` its progress; `certificate` its gap on the true kernel; `forecast`
-what it would take; `scaling` its features; `saving` what a model file keeps of it; `svc` the
-classifier; `path` all values of C at once; `svr` regression; `one_class` novelty.
+`configured` translates the parameters for `hssvm.training`; `base` has the common base class, and
+`classifier` that of `SVC` and `SVCCV`; `svr` is for regression, `one_class` for novelty detection,
+`path` for many values of C at once. `parameters` checks values, `kernel` and `labels` interpret
+them; `callbacks` and `progress` follow a fit; `cost` estimates its cost; `saving` defines the
+contents of a model file.
 """
 
 from hssvm.estimators.one_class import OneClassSVM
 from hssvm.estimators.path import SVCPath, svc_path
-from hssvm.estimators.report import FitReport
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
+from hssvm.training import FitReport
 
 __all__ = ["SVC", "SVR", "FitReport", "OneClassSVM", "SVCPath", "svc_path"]

@@ -1,4 +1,4 @@
-"""Progress and end of a fit: the log, scikit-learn's fit callbacks (1.9 on), Ctrl-C, the clock."""
+"""Monitoring of a fit: log messages, scikit-learn callbacks (from 1.9 on), Ctrl-C, max_time."""
 
 from __future__ import annotations
 
@@ -13,104 +13,124 @@ from typing import Any
 from hssvm._threads import SharedSetting
 from hssvm.estimators.notebook import NotebookBar, in_notebook
 from hssvm.estimators.progress import FewSteps
+from hssvm.estimators.warn import warn
+from hssvm.exceptions import DataWarning
 from hssvm.solvers import Status
+from hssvm.training import FitReport, Monitor
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn < 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands for scikit-learn's, which this version does not have."""
+        """Placeholder for the class of scikit-learn 1.9."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `method` as it is."""
+        """Return `method` unchanged."""
         return method
 
 
 __all__ = [
     "CallbackSupportMixin",
-    "FitTasks",
-    "ending_on_interrupt",
+    "FitMonitor",
     "logging_to_stderr",
+    "stop_on_interrupt",
     "with_callbacks",
 ]
 
 
-class FitTasks:
-    """The tasks of one fit, told to the estimator's callbacks.
+class FitMonitor(Monitor):
+    """Context manager that notifies an estimator's callbacks of a fit, and stops it on request.
 
     Parameters
     ----------
-    estimator : KernelMachine
+    estimator : BaseKernelSVM
     max_time : float, optional
-        Seconds from now after which the fit shall end.
+        Seconds after which the fit should stop.
     """
 
     def __init__(self, estimator: Any, max_time: float | None = None) -> None:
         self.estimator = estimator
         self.deadline = math.inf if max_time is None else time.perf_counter() + max_time
-        self.context = None
-        if getattr(estimator, "_skl_callbacks", None):
-            self.context = estimator._init_callback_context(max_subtasks=None)
-            self.context.call_on_fit_task_begin(estimator=estimator)
+        self.context: Any = None
 
-    def done(self, name: str) -> bool:
-        """Tell that a task has ended; True if a callback asks to stop."""
+    def __enter__(self) -> FitMonitor:
+        if getattr(self.estimator, "_skl_callbacks", None):
+            begin = self.estimator._init_callback_context  # noqa: SLF001, for estimators to call
+            self.context = begin(max_subtasks=None)
+            self.context.call_on_fit_task_begin(estimator=self.estimator)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if self.context is not None and kind is None:
+            self.context.call_on_fit_task_end(estimator=self.estimator)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the fit should stop."""
+        return self.deadline - time.perf_counter()
+
+    def stage_done(self, name: str) -> None:
+        """Notify the callbacks of the end of a stage."""
+        self._notify(name)
+
+    def after_check(self, iteration: int, gap: Any) -> Status | None:
+        """Notify the callbacks of an iteration; return a status if the fit should stop."""
+        return Status.STOPPED if self._notify(f"iteration {iteration}") else self.stop()
+
+    def stop(self) -> Status | None:
+        """Return a status if Ctrl-C was pressed, or the time is up."""
+        if _interrupt.received:
+            return Status.STOPPED
+        return Status.MAX_TIME if self.seconds_left <= 0 else None
+
+    def advise(self, advice: str | None, report: FitReport) -> None:
+        """Add advice about the data to the report, and warn."""
+        super().advise(advice, report)
+        if advice is not None:
+            warn(advice, DataWarning)
+
+    def _notify(self, name: str) -> bool:
+        """Notify the callbacks of the end of a task; True if one of them asks to stop."""
         if self.context is None:
             return False
         task = self.context.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=self.estimator)
         return bool(task.call_on_fit_task_end(estimator=self.estimator))
 
-    @property
-    def seconds_left(self) -> float:
-        """Until the fit shall end."""
-        return self.deadline - time.perf_counter()
-
-    def after_look(self, iteration: int, gap: Any) -> Status | None:
-        """Tell that a solver has looked at the gap; a solver's callback."""
-        if self.done(f"iteration {iteration}") or _interrupt.came:
-            return Status.STOPPED
-        return Status.MAX_TIME if self.seconds_left <= 0 else None
-
-    def end(self) -> None:
-        """Tell that the fit has ended."""
-        if self.context is not None:
-            self.context.call_on_fit_task_end(estimator=self.estimator)
-
 
 class _Interrupt:
-    """Whether Ctrl-C came inside `ending_on_interrupt`."""
+    """Whether Ctrl-C was pressed inside `stop_on_interrupt`."""
 
-    came = False
+    received = False
 
 
 _interrupt = _Interrupt()
 
 
 @contextmanager
-def ending_on_interrupt(acknowledge: Callable[[], None] | None = None) -> Iterator[None]:
-    """Context in which Ctrl-C ends a fit with the best coefficients so far; twice, the program.
+def stop_on_interrupt(acknowledge: Callable[[], None] | None = None) -> Iterator[None]:
+    """Context in which Ctrl-C stops a fit with the best coefficients so far.
 
-    For the main thread of a program, such as the command line: a library must not take Ctrl-C from
-    whoever calls it.
+    A second Ctrl-C raises KeyboardInterrupt. This is for the main thread of a program, such as the
+    command line: a library must not replace the signal handler of its caller.
 
     Parameters
     ----------
     acknowledge : callable, optional
-        Called at the first Ctrl-C, from the handler of the signal; it may raise to end at once.
+        Called from the signal handler at the first Ctrl-C; it may raise to stop immediately.
 
     Examples
     --------
-    >>> from hssvm.estimators.callbacks import ending_on_interrupt
-    >>> with ending_on_interrupt():
+    >>> from hssvm.estimators.callbacks import stop_on_interrupt
+    >>> with stop_on_interrupt():
     ...     pass  # model.fit(X, y)
     """
 
     def handle(number: int, frame: Any) -> None:
-        if _interrupt.came:
+        if _interrupt.received:
             raise KeyboardInterrupt
-        _interrupt.came = True
+        _interrupt.received = True
         if acknowledge is not None:
             acknowledge()
 
@@ -119,18 +139,18 @@ def ending_on_interrupt(acknowledge: Callable[[], None] | None = None) -> Iterat
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        _interrupt.came = False
+        _interrupt.received = False
 
 
 _shown = SharedSetting()
 
 
 def logging_to_stderr(verbose: int) -> AbstractContextManager[None]:
-    """Show the progress of a fit: for 1 its stages, for 2 every step and level of the tree.
+    """Show the progress of a fit: its stages for 1, every step and level of the tree for 2.
 
-    In a notebook 1 is a bar. Elsewhere, and for 2, the log of hssvm goes to stderr, or to the
-    handlers that the program has set up for it. Both belong to the process: of several fits at
-    once, the last one out restores them.
+    In a notebook, 1 shows a progress bar. Otherwise the log goes to stderr, or to the handlers that
+    the program has set up. Both are settings of the process: if several fits run at once, the last
+    one to finish restores them.
     """
     if not verbose:
         return nullcontext()
@@ -141,7 +161,7 @@ def logging_to_stderr(verbose: int) -> AbstractContextManager[None]:
 
 
 def _show_log(level: int) -> Callable[[], None]:
-    """Set the level, and a handler where there is none; return what undoes it."""
+    """Set the log level, and add a handler if there is none; return a function that undoes it."""
     logger = logging.getLogger("hssvm")
     before, handler = logger.level, logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[hssvm] %(message)s"))
@@ -159,7 +179,7 @@ def _show_log(level: int) -> Callable[[], None]:
 
 
 def _show_bar() -> Callable[[], None]:
-    """Show a bar in place of the log; return what undoes it."""
+    """Show a progress bar instead of the log; return a function that undoes it."""
     logger, bar = logging.getLogger("hssvm"), NotebookBar()
     before = logger.level, logger.propagate
     logger.addHandler(bar)

@@ -1,4 +1,4 @@
-"""Progress of a fit in a notebook: a bar that changes in place."""
+"""Progress bar of a fit in a notebook."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 from hssvm.estimators.progress import Progress
 
 WIDTH = 20
-"""Characters of the bar in plain text."""
+"""Width of the bar in plain text."""
 
 INTERVAL = 0.1
-"""Seconds between two changes of the display, at least."""
+"""Minimum number of seconds between two updates of the display."""
 
 
 def in_notebook() -> bool:
-    """Whether this is a kernel of Jupyter, whose front end shows HTML."""
+    """Whether the code runs in a Jupyter kernel, whose front end displays HTML."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 class NotebookBar(logging.Handler):
-    """Shows the progress of a fit as a bar; a handler of its log."""
+    """Logging handler that shows the progress of a fit as a bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class NotebookBar(logging.Handler):
         self._shown = time.perf_counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a record in; warnings go on to the handlers of the program."""
+        """Process a record; pass warnings on to the handlers of the program."""
         if record.levelno >= logging.WARNING:
             logging.getLogger().callHandlers(record)
             return
@@ -46,7 +46,7 @@ class NotebookBar(logging.Handler):
             self._update()
 
     def close(self) -> None:
-        """Leave the outcome in place of the bar."""
+        """Replace the bar by the outcome."""
         self._view.ended = True
         self._update()
         super().close()
@@ -57,7 +57,7 @@ class NotebookBar(logging.Handler):
 
 
 class View:
-    """A progress as text and as HTML."""
+    """The progress as text and as HTML."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress, self.ended = progress, False

@@ -8,102 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hssvm._threads import with_serial_blas
-from hssvm.estimators.base import KernelMachine
-from hssvm.estimators.callbacks import logging_to_stderr, with_callbacks
-from hssvm.estimators.certificate import Certificate
-from hssvm.estimators.forecast import Forecast
+from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.callbacks import with_callbacks
+from hssvm.estimators.cost import CostEstimate
 from hssvm.estimators.parameters import without
-from hssvm.estimators.precision import in_precision_of_rows
-from hssvm.hss import Strategy
-from hssvm.kernels import Kernel
-from hssvm.kernels.base import Floats, Rows
+from hssvm.hss import Compressor
+from hssvm.kernels.base import Floats
+from hssvm.persistence import savable
 from hssvm.persistence.archive import require
-from hssvm.problems import OneClassProblem
+from hssvm.training import NoveltyDetection
+from hssvm.training.certificate import Certificate
+from hssvm.training.tasks import raised_intercept
 
 
-class OneClassSVM(OutlierMixin, KernelMachine):
-    """One-class support vector machine on a compressed kernel matrix.
+@savable
+class OneClassSVM(OutlierMixin, BaseKernelSVM):
+    """One-class support vector machine for large data sets.
 
-    Like `sklearn.svm.OneClassSVM`, for many rows; compression and refinement are those of `SVC`.
-    It finds where the rows are; rows elsewhere are novel.
+    Like `sklearn.svm.OneClassSVM`, with the compression and refinement of `SVC`. The model finds a
+    region that contains most of the rows; rows outside are novelties.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Share of the training rows that may be left outside, between 0 and 1.
-    kernel : {'rbf', 'laplacian', 'matern32', 'matern52', 'poly', 'linear'}, Kernel or callable
-        A callable takes two sets of rows and returns their kernel matrix.
-    degree : int, default=3
-        Of 'poly'.
-    gamma : {'scale', 'auto'} or float, default='scale'
-        Inverse width. A width h, as in exp(-d**2 / (2 h**2)), is gamma = 1 / (2 h**2).
-    coef0 : float, default=0.0
-        Of 'poly'.
-    tol : float or None, default=1e-3
-        Relative duality gap at which training stops; refinement, a tenth of it on the true kernel.
-        None runs `max_iter` iterations of the algorithm of Cipolla and Gondzio as published (they
-        take ``max_iter=10, beta="paper"``).
-    max_iter : int, default=1000
-    beta : float or 'paper', default=None
-        First penalty of ADMM; None chooses it from C and the kernel.
-    refine : bool or 'auto', default='auto'
-        Whether to go on to the solution on the true kernel. It takes kernel values of n rows with
-        all support vectors, a few times. 'auto' does so if all n * n values can be computed once in
-        about a minute on two cores, and stops after five times that work. It counts operations and
-        reads no clock: the limit is 350,000 rows of 20 features in float32, 250,000 in float64.
-    max_time : float, default=None
-        Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
-        Compression is not cut short.
-    cache_size : float, default=2000
-        Megabytes for kernel values during refinement, at most; see also `memory_limit`.
-    prediction : {'auto', 'leafwise', 'exact'}, default='auto'
-        With the compressed kernel, from one leaf, or with the true kernel and all support vectors.
-        'auto' is exact for a refined model, else leaf-wise.
-    scaling : {'standard', 'minmax'}, default=None
-        Of the features, learned in `fit`: to variance 1, or to [0, 1]. Kernels of distances need
-        features of comparable size.
-    leaf_size : int, default=256
-        Rows in a leaf of the tree, at most.
-    max_rank : int, default=None
-        Largest rank of a leaf; it grows towards the root. More is more exact, and slower. None is
-        72, or 32 where the compressed kernel is only a start, of fewer than 100,000 rows.
-    rtol : float, default=1e-3
-        Error at which a rank stays below `max_rank`.
-    surplus : float, default=0.125
-        Share of extra points that a node considers; 0.5 helps in high dimension.
-    compression : Strategy of `hssvm.hss`, default=None
-        Another compression than `NestedNystroem` with the three parameters above.
-        `NeighbourInterpolation` is that of Cipolla and Gondzio; it predicts with the true kernel.
-    memory_limit : float, default=None
-        Bytes that a fit may take at its peak, beyond its rows. Refinement gets by with a smaller
-        cache where it must; a fit that might still need more raises MemoryError before it begins.
-    warm_start : bool, default=False
-        Start from the coefficients of the last fit: to go on after an interrupt or `max_time`, or
-        with other parameters.
-    random_state : int, RandomState or None, default=None
-        Draws the samples of tree and compression. An int makes the fit repeatable, unless
-        `max_time` ends it.
-    verbose : int, default=0
-        1 shows the stages of a fit: as a progress bar in notebooks, elsewhere as lines on stderr.
-        2 adds every iteration and level of the tree. The lines go through `logging`.
+        Maximum fraction of the training rows outside the region, above 0 and at most 1.
+    kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
+n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state, verbose
+        As in `SVC`.
 
     Attributes
     ----------
     support_ : (n_support,) array
-        Rows with a coefficient.
+        Indices of the support vectors.
     support_vectors_ : (n_support, p) array or CSR matrix
     dual_coef_ : (1, n_support) array
         Signed coefficients.
     intercept_ : (1,) array
     offset_ : (1,) array
-        ``score_samples`` at the border, minus the intercept.
+        ``score_samples`` on the boundary: minus the intercept.
     n_iter_ : (1,) array
     kernel_ : Kernel
-        The kernel with its parameters as used.
+        The kernel with the parameters used in the fit.
     fit_report_ : FitReport
-        Gap and the kernel it belongs to, status, error of the compression, ranks, memory, seconds;
-        `summary` prints it.
+        Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.
     n_features_in_ : int
 
     Examples
@@ -116,9 +63,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     array([ 1, -1])
     """
 
-    _task = "novelty detection"
+    _task_name = "novelty detection"
 
-    @without("shrinking")
+    @without("shrinking", "cache_size")
     def __init__(
         self,
         nu: float = 0.5,
@@ -127,20 +74,18 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         degree: int = 3,
         gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
-        tol: float | None = 1e-3,
-        max_iter: int = 1000,
-        beta: float | Literal["paper"] | None = None,
+        tol: float | None = None,
+        solver: Literal["admm", "paper"] = "admm",
+        max_iter: int | None = None,
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
-        cache_size: float = 2000,
-        prediction: Literal["auto", "leafwise", "exact"] = "auto",
+        prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        leaf_size: int = 256,
+        n_trees: int | None = None,
+        leaf_size: int | None = None,
         max_rank: int | None = None,
-        rtol: float = 1e-3,
-        surplus: float = 0.125,
-        compression: Strategy | None = None,
-        memory_limit: float | None = None,
+        compressor: Compressor | None = None,
+        memory_limit: float | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -151,61 +96,58 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.solver = solver
         self.max_iter = max_iter
-        self.beta = beta
         self.refine = refine
         self.max_time = max_time
-        self.cache_size = cache_size
         self.prediction = prediction
         self.scaling = scaling
+        self.n_trees = n_trees
         self.leaf_size = leaf_size
         self.max_rank = max_rank
-        self.rtol = rtol
-        self.surplus = surplus
-        self.compression = compression
+        self.compressor = compressor
         self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
-    _saved = (*KernelMachine._saved, "offset_")
+    _saved = ("offset_",)
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
-        require(np.array_equal(self.offset_, -self.intercept_), "offset_ does not fit")
+        require(np.array_equal(self.offset_, -self.intercept_), "offset_ is invalid")
 
-    def forecast(self, X: Any) -> Forecast:
-        """What a fit would take, from fits of two small samples.
+    def estimate_cost(self, X: Any) -> CostEstimate:
+        """Estimate the time and memory of a fit, from fits on two small samples.
 
         Parameters
         ----------
         X
-            What the model would be trained on.
+            The training data.
 
         Returns
         -------
-        Forecast
+        CostEstimate
 
         Examples
         --------
         >>> import numpy as np
         >>> from hssvm import OneClassSVM
         >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
-        >>> forecast = OneClassSVM(refine=False).forecast(X)
-        >>> forecast.n_rows, forecast.memory < 1e9, forecast.advice
+        >>> estimate = OneClassSVM(refine=False).estimate_cost(X)
+        >>> estimate.n_rows, estimate.memory < 1e9, estimate.advice
         (20000, True, ['fits.'])
         """
-        return self._forecast(X)
+        return self._estimate_cost(X)
 
     @with_callbacks
-    @with_serial_blas
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
         """Train on `X`.
 
         Parameters
         ----------
         X : (n, p) array-like or CSR matrix
-            float32 is kept, and takes half the memory and time of float64.
+            float32 is not converted, and needs half the memory and time of float64.
         y : ignored
         sample_weight : (n,) array-like, optional
             Weights of the rows.
@@ -214,24 +156,16 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         self
         """
-        tasks = self._tasks()
-        with logging_to_stderr(self.verbose):
+        with self._fitting() as monitor:
             X = self._check_rows(X)
             weight = self._check_weight(sample_weight, X)
-            kernel = self._make_kernel(X, weight, self.gamma)
-            self._fit_rows(X, weight, self._problem(X, weight, kernel), tasks)
+            self._train(NoveltyDetection(self.nu), X, None, weight, monitor)
             self.intercept_ = raised_intercept(self.intercept_, X.dtype)
             self.offset_ = -self.intercept_
-        tasks.end()
         return self
 
-    def _problem(self, X: Rows, weight: Floats, kernel: Kernel) -> OneClassProblem:
-        bound = in_precision_of_rows(weight, X.dtype, "sample_weight")[:, None]
-        nu = np.array([self.nu], np.float64)
-        return OneClassProblem(bound, nu, diagonal=kernel.diag(X).astype(np.float64))
-
     def decision_function(self, X: Any) -> Floats:
-        """Signed distance to the border, positive inside.
+        """Signed distance to the boundary, positive inside.
 
         Parameters
         ----------
@@ -244,7 +178,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return self._decision_values(X)[:, 0]
 
     def score_samples(self, X: Any) -> Floats:
-        """Decision values without the offset: larger is more like the training rows.
+        """Decision values without the offset; larger values are more typical of the training data.
 
         Parameters
         ----------
@@ -258,7 +192,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return values + self.offset_.astype(values.dtype)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """1 for rows like those of the training, -1 for novel ones.
+        """Predict 1 for rows inside the region, and -1 for novelties.
 
         Parameters
         ----------
@@ -273,25 +207,19 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def certify(
         self, X: Any, sample_weight: Any = None, *, n_rows: int | None = None
     ) -> Certificate:
-        """Objective values and duality gap on the true kernel; see `SVC.certify`.
+        """Compute the objective values and duality gap on the exact kernel; see `SVC.certify`.
 
         Parameters
         ----------
         X, sample_weight
-            What the model was trained on.
+            The training data.
         n_rows : int, optional
-            Look at so many random rows only, and return a confidence interval.
+            Evaluate only this many random rows, and return a confidence interval.
 
         Returns
         -------
         Certificate
         """
         X = self._check_certified(X)
-        weight, rows = self._check_weight(sample_weight, X), self._scaling(X).astype(np.float64)
-        problem = self._problem(rows, weight, self.kernel_)
-        return self._certify(problem, X, n_rows)
-
-
-def raised_intercept(intercept: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
-    """Raise it by rounding: support vectors on the border have a value of 0, and are inside."""
-    return intercept + np.finfo(dtype).eps ** 0.5 * np.abs(intercept)
+        weight = self._check_weight(sample_weight, X)
+        return self._certify(NoveltyDetection(self.nu), X, None, weight, n_rows)

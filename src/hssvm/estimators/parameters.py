@@ -1,27 +1,28 @@
-"""Which values the parameters of the estimators accept.
+"""Validation of the parameters of the estimators.
 
 A rule is a list of alternatives. The error for a value that none of them accepts names the
-parameter, what it accepts, and the value. Scalars may be Python's, NumPy's or arrays of no
-dimension.
+parameter, the accepted values, and the value. Scalars may be Python or NumPy scalars, or
+zero-dimensional arrays.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
 
-from hssvm.estimators.scaling import SCALINGS
-from hssvm.hss import Strategy
+from hssvm.hss import Compressor
+from hssvm.training.scaling import SCALINGS
 
 P = ParamSpec("P")
 
 
 class InvalidParameterError(ValueError, TypeError):
-    """A parameter has a value that it does not accept; scikit-learn's error of this name is alike.
+    """A parameter has an invalid value; like scikit-learn's error of the same name.
 
     Examples
     --------
@@ -34,7 +35,7 @@ class InvalidParameterError(ValueError, TypeError):
 
 
 class Alternative(NamedTuple):
-    """A kind of value that a parameter accepts, in words and as a test."""
+    """A kind of value that a parameter accepts: its description and a test."""
 
     text: str
     accepts: Callable[[Any], bool]
@@ -44,13 +45,13 @@ Rule = Sequence[Alternative]
 
 
 def as_scalar(value: Any) -> Any:
-    """Return NumPy's scalars, and arrays of no dimension, as values of Python."""
+    """Convert NumPy scalars and zero-dimensional arrays to Python values."""
     is_numpy = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
     return value.item() if is_numpy else value
 
 
 def number(text: str, holds: Callable[[Any], bool]) -> Alternative:
-    """Return the alternative of finite numbers for which `holds` is true."""
+    """Return an alternative that accepts finite numbers for which `holds` is true."""
 
     def accepts(value: Any) -> bool:
         value = as_scalar(value)
@@ -64,7 +65,7 @@ def number(text: str, holds: Callable[[Any], bool]) -> Alternative:
 
 
 def integer(least: int) -> Alternative:
-    """Return the alternative of integers that are not below `least`."""
+    """Return an alternative that accepts integers from `least` on."""
 
     def accepts(value: Any) -> bool:
         value = as_scalar(value)
@@ -74,7 +75,7 @@ def integer(least: int) -> Alternative:
 
 
 def word(known: str) -> Alternative:
-    """Return the alternative of this string."""
+    """Return an alternative that accepts only this string."""
 
     def accepts(value: Any) -> bool:
         value = as_scalar(value)
@@ -84,7 +85,7 @@ def word(known: str) -> Alternative:
 
 
 def sequence(text: str, item: Rule) -> Alternative:
-    """Return the alternative of sequences of at least one item, which all follow a rule."""
+    """Return an alternative that accepts non-empty sequences whose items all follow a rule."""
 
     def accepts(value: Any) -> bool:
         if isinstance(value, str) or np.ndim(value) != 1 or len(value) == 0:
@@ -106,19 +107,52 @@ def is_class_weight(value: Any) -> bool:
     )
 
 
+UNITS = {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+UNITS |= {unit[0] + "iB": 2.0 ** (10 * i) for i, unit in enumerate(UNITS) if i}
+SIZE = re.compile(r"\s*(\d+\.?\d*)\s*([KMGT]i?)?B\s*", re.IGNORECASE)
+
+
+def as_bytes(value: Any) -> float | None:
+    """Convert a memory size, a number of bytes or a string such as "4GB", to bytes.
+
+    Examples
+    --------
+    >>> from hssvm.estimators.parameters import as_bytes
+    >>> as_bytes("4GB"), as_bytes("1.5 GiB"), as_bytes(2e9), as_bytes(None)
+    (4000000000.0, 1610612736.0, 2000000000.0, None)
+    """
+    value = as_scalar(value)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        match = SIZE.fullmatch(value)
+        assert match is not None  # checked by the rules
+        prefix = (match[2] or "").upper().replace("I", "i")
+        return float(match[1]) * UNITS[f"{prefix}B"]
+    return float(value)
+
+
+def is_size(value: Any) -> bool:
+    """Whether `value` is a positive memory size such as "4GB"."""
+    value = as_scalar(value)
+    match = SIZE.fullmatch(value) if isinstance(value, str) else None
+    return match is not None and float(match[1]) > 0
+
+
 NONE = Alternative("None", lambda value: value is None)
 BOOL = Alternative("a bool", lambda value: isinstance(as_scalar(value), bool))
 POSITIVE = number("a positive number", lambda value: value > 0)
 AT_LEAST_0 = number("a number of at least 0", lambda value: value >= 0)
-STRATEGY = Alternative(
-    "a strategy of hssvm.hss such as NeighbourInterpolation()",
-    lambda value: isinstance(value, Strategy),
+COMPRESSOR = Alternative(
+    "a compressor of hssvm.hss such as NestedNystroem(rtol=1e-2)",
+    lambda value: isinstance(value, Compressor),
 )
 CLASS_WEIGHTS = Alternative("a dict from classes to numbers of at least 0", is_class_weight)
 RANDOM_STATE = Alternative(
     "a RandomState",
     lambda value: value is np.random or isinstance(value, np.random.RandomState),
 )
+BYTES = Alternative("a size such as '4GB'", is_size)
 POSITIVES = sequence("a non-empty sequence of positive numbers", [POSITIVE])
 
 GAMMA = [word("scale"), word("auto"), POSITIVE]
@@ -132,24 +166,23 @@ RULES: Mapping[str, Rule] = {
     "coef0": [number("a number of at least 0 (the kernel is indefinite below)", lambda v: v >= 0)],
     "class_weight": [NONE, word("balanced"), CLASS_WEIGHTS],
     "tol": [NONE, POSITIVE],
-    "max_iter": [integer(1)],
-    "beta": [NONE, word("paper"), POSITIVE],
+    "solver": [word("admm"), word("paper")],
+    "max_iter": [NONE, integer(1)],
     "refine": [BOOL, word("auto")],
     "max_time": [NONE, POSITIVE],
-    "cache_size": [POSITIVE],
-    "prediction": [word("auto"), word("leafwise"), word("exact")],
+    "prediction": [word("auto"), word("compressed"), word("exact")],
     "scaling": [NONE, *map(word, filter(None, SCALINGS))],
-    "leaf_size": [integer(2)],
+    "n_trees": [NONE, integer(1)],
+    "out_of_fold": [BOOL],
+    "leaf_size": [NONE, integer(2)],
     "max_rank": [NONE, integer(1)],
-    "rtol": [number("a number of at least 0 and below 1", lambda value: 0 <= value < 1)],
-    "surplus": [AT_LEAST_0],
-    "compression": [NONE, STRATEGY],
-    "memory_limit": [NONE, POSITIVE],
+    "compressor": [NONE, COMPRESSOR],
+    "memory_limit": [NONE, POSITIVE, BYTES],
     "warm_start": [BOOL],
     "random_state": [NONE, integer(0), RANDOM_STATE],
     "verbose": [BOOL, integer(0)],
 }
-"""What the parameters that estimators share accept."""
+"""Accepted values of the parameters common to the estimators."""
 
 
 def check_parameter(name: str, value: Any, rule: Rule) -> None:
@@ -161,27 +194,28 @@ def check_parameter(name: str, value: Any, rule: Rule) -> None:
 
 
 def check_parameters(parameters: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-    """Raise an error for the first of the parameters that has a rule and does not follow it."""
+    """Raise an error for the first parameter that does not follow its rule."""
     for name, value in parameters.items():
         if name in rules:
             check_parameter(name, value, rules[name])
 
 
 INSTEAD = {
-    "probability": "calibrate the classifier: CalibratedClassifierCV(SVC()), or "
-    "CalibratedClassifierCV(FrozenEstimator(model)) for a fitted one, both of scikit-learn",
+    "cache_size": "use memory_limit='4GB', which limits the memory of all stages",
+    "probability": "calibrate the classifier with scikit-learn's CalibratedClassifierCV(SVC()), or "
+    "with CalibratedClassifierCV(FrozenEstimator(model)) if it is fitted",
     "shrinking": "leave it out, the solvers do not need it",
     "decision_function_shape": "leave it out, decision values are always those of 'ovr'; for 'ovo' "
-    "use OneVsOneClassifier(SVC()) of scikit-learn",
+    "use scikit-learn's OneVsOneClassifier(SVC())",
     "break_ties": "leave it out, the class with the largest decision value always wins",
 }
-"""What to do without a parameter of `sklearn.svm`."""
+"""Alternatives to parameters of `sklearn.svm` that are not supported."""
 
 
 def without(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Decorate an `__init__`: parameters of `sklearn.svm` that it lacks raise a helpful error.
+    """Decorate an `__init__` so that unsupported parameters of `sklearn.svm` raise a helpful error.
 
-    The signature, which scikit-learn reads, stays that of the decorated function.
+    The signature, which scikit-learn reads, remains that of the decorated function.
 
     Examples
     --------

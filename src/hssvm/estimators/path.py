@@ -1,4 +1,4 @@
-"""All values of C in one block of columns."""
+"""Classifiers for many values of C, trained together."""
 
 from __future__ import annotations
 
@@ -9,72 +9,100 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm._threads import serial_blas
-from hssvm.estimators.base import REPORT_ROWS
-from hssvm.estimators.callbacks import logging_to_stderr
-from hssvm.estimators.display import ShownAsText
 from hssvm.estimators.parameters import POSITIVES, check_parameter
-from hssvm.estimators.precision import in_precision_of_rows
-from hssvm.estimators.report import FitReport
-from hssvm.estimators.scaling import Scaling
 from hssvm.estimators.svc import SVC
-from hssvm.kernels.base import Floats, as_rows
-from hssvm.predict import ExpansionPredictor, LeafwisePredictor
-from hssvm.problems import SVCProblem
+from hssvm.kernels.base import Floats, Rows, as_rows
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.training import FitReport
+from hssvm.training.display import ShownAsText
+from hssvm.training.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SVCPath(ShownAsText):
-    """Classifiers of two classes for many values of C; made by `svc_path`.
+    """Binary classifiers for several values of C, as returned by `svc_path`.
 
     Attributes
     ----------
     Cs : (k,) array
-    classes : (2,) array
-    dual_coef : (n, k) array
-        Signed coefficients, a column for each C.
-    intercept : (k,) array
-    report : FitReport
+    classes_ : (2,) array
+    support_ : (n_support,) array
+        Indices of the support vectors, for all values of C together.
+    support_vectors_ : (n_support, p) array or CSR matrix
+    dual_coef_ : (k, n_support) array
+        Signed coefficients, one row per C.
+    intercept_ : (k,) array
+    fit_report_ : FitReport
         With the gap, objective and iterations of every C.
     """
 
     Cs: NDArray[np.float64]
-    classes: NDArray[Any]
-    dual_coef: Floats
-    intercept: NDArray[np.float64]
-    report: FitReport
+    classes_: NDArray[Any]
+    support_: NDArray[np.int64]
+    support_vectors_: Rows
+    dual_coef_: Floats
+    intercept_: NDArray[np.float64]
+    fit_report_: FitReport
     predictor: LeafwisePredictor | ExpansionPredictor
     scaling: Scaling
 
     def __str__(self) -> str:
         """The report, and a line for every C."""
-        support = np.count_nonzero(self.dual_coef, axis=0)
+        report = self.fit_report_
+        support = np.count_nonzero(self.dual_coef_, axis=1)
         lines = [
             f"{C:>12.4g}{n_support:>17,}{gap:>14.2g}  {status}"
             for C, n_support, gap, status in zip(
-                self.Cs, support, self.report.gap, self.report.status, strict=True
+                self.Cs, support, report.gap, report.status, strict=True
             )
         ]
         head = f"{'C':>12}{'support vectors':>17}{'relative gap':>14}  status"
-        return "\n".join([self.report.summary(), head, *lines])
+        return "\n".join([report.summary(), head, *lines])
 
     def decision_function(self, X: Any) -> Floats:
         """Decision values for every C, (m, k)."""
         values = self.predictor(self.scaling(as_rows(X)))
-        return values + self.intercept.astype(values.dtype)
+        return values + self.intercept_.astype(values.dtype)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Classes for every C, (m, k)."""
-        return self.classes[(self.decision_function(X) > 0).astype(np.int64)]
+        return self.classes_[(self.decision_function(X) > 0).astype(np.int64)]
+
+
+class PathSVC(SVC):
+    """An `SVC` that trains a path."""
+
+    def fit_path(
+        self, X: Any, y: Any, Cs: NDArray[np.float64], sample_weight: Any = None
+    ) -> SVCPath:
+        """Train a classifier for every C."""
+        with self._fitting() as monitor:
+            X, codes, weight = self._check_fit(X, y, sample_weight)
+            if self.classes_.size > 2:
+                raise ValueError(
+                    f"svc_path needs two classes, but y has {self.classes_.size}; use SVC or SVCCV"
+                )
+            result = self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
+        return SVCPath(
+            Cs,
+            self.classes_,
+            self.support_,
+            self.support_vectors_,
+            self.dual_coef_,
+            self.intercept_,
+            self.fit_report_,
+            result.exact if result.compressed is None else result.compressed,
+            self._scaling,
+        )
 
 
 def svc_path(
     X: Any, y: Any, Cs: Sequence[float] | Floats, *, sample_weight: Any = None, **parameters: Any
 ) -> SVCPath:
-    """Train a classifier of two classes for every C, on one compression.
+    """Train a binary classifier for every C, with one compression.
 
-    The kernel matrix is compressed once, and all C are columns of the same solves: ten of them
-    cost a small multiple of one `SVC.fit`.
+    The kernel matrix is compressed once, and all values of C are columns of the same solves: ten of
+    them cost a small multiple of one `SVC.fit`.
 
     Parameters
     ----------
@@ -84,7 +112,8 @@ def svc_path(
     Cs : sequence of float
     sample_weight : (n,) array-like, optional
     **parameters
-        Those of `SVC`, except C and prediction; refine=False is the default here.
+        Parameters of `SVC`, except C, prediction, out_of_fold and warm_start; refine is False by
+        default.
 
     Returns
     -------
@@ -101,42 +130,14 @@ def svc_path(
     array([[ True,  True,  True],
            [False, False, False]])
     """
-    for name in ("C", "prediction"):
+    for name, instead in {
+        "C": "pass the values as Cs",
+        "prediction": "use SVC for exact prediction",
+        "out_of_fold": "use SVC for out-of-fold decision values",
+        "warm_start": "a path has no earlier fit to start from",
+    }.items():
         if name in parameters:
-            raise TypeError(f"svc_path takes no {name}: see Cs, and SVC for exact prediction")
+            raise TypeError(f"svc_path has no parameter {name!r}: {instead}")
     check_parameter("Cs", Cs, [POSITIVES])
-    values: NDArray[np.float64] = np.asarray(Cs, dtype=np.float64)
-    model = SVC(**{"refine": False, **parameters})
-    tasks = model._tasks()
-    with serial_blas(), logging_to_stderr(model.verbose):
-        X, codes, weight, cost = model._check_fit(X, y, sample_weight)
-        if model.classes_.size > 2:
-            raise ValueError(
-                f"svc_path is for two classes, y has {model.classes_.size}; use SVC or SVCCV"
-            )
-        report, seed = model._report(), model._seed()
-        matrix, refine = model._prepare(X, weight, values.size, report, seed)
-        signs = model._signs(codes, X.dtype)
-        bound = in_precision_of_rows(signs * cost[:, None] * values, X.dtype, "C")
-        problem = SVCProblem(bound)
-        system = model._factor(matrix, problem, report)
-        solution, refine = model._solve(problem, system, report, tasks, refine=refine)
-        with report.stage("finish"):
-            predictor: LeafwisePredictor | ExpansionPredictor
-            if refine or not matrix.projection:
-                support = np.flatnonzero(solution.Z.any(axis=1))
-                predictor = ExpansionPredictor(
-                    matrix.kernel, matrix.X[support], solution.Z[support]
-                )
-            else:
-                predictor = LeafwisePredictor(matrix, solution.Z)
-            report.estimate(system, solution, REPORT_ROWS, seed)
-    return SVCPath(
-        values,
-        model.classes_,
-        solution.Z,
-        solution.intercept,
-        report,
-        predictor,
-        model._scaling,
-    )
+    model = PathSVC(**{"refine": False, **parameters})
+    return model.fit_path(X, y, np.asarray(Cs, dtype=np.float64), sample_weight)

@@ -1,8 +1,8 @@
-"""Where a fit is, read from its log.
+"""The progress of a fit, read from its log records.
 
-Records of the log carry more than their text. `FitReport.stage` tells the ``stage`` that begins,
-with the gap it aims for as ``goal``, and the ``seconds`` it took when it ends. Loops over the
-levels of the tree tell the share that is ``done``, solvers the ``gap``.
+The records carry additional attributes. `FitReport.stage` sets ``stage`` and its target gap
+``goal`` when a stage starts, and ``stage`` and ``seconds`` when it ends. Loops over the levels of
+the tree set the fraction ``done``, solvers the ``gap``.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import math
 import time
 
 EARLY = 0.1
-"""Share of a stage before which nothing is said about the time left."""
+"""Fraction of a stage below which the time left is unknown."""
 
 
 STEPS, INTERVAL = "hssvm.solvers", 5.0
-"""Loggers of steps within a stage, and the least number of seconds between two of their lines."""
+"""Loggers of steps within a stage, and the minimum number of seconds between two of their lines."""
 
 
 class FewSteps(logging.Filter):
-    """Passes a step within a stage only if nothing has been shown for a while."""
+    """Logging filter that shows a step within a stage only if nothing was shown for a while."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,19 +36,19 @@ class FewSteps(logging.Filter):
 
 
 class Progress:
-    """Stage of a fit, the share of it that is done, and the time left.
+    """Current stage of a fit, the fraction of it that is done, and the time left.
 
     Attributes
     ----------
     stage : str
-        tree, compress, factor, solve, refine, folds or finish; empty between two of them. The
+        tree, compress, solve, refine, folds or finish; empty between two of them. The
         command line adds read and predict.
     done : float
-        Share of the stage, 0 where it is unknown.
+        Fraction of the stage, 0 if unknown.
     gap : float
-        The last that a solver has told; infinite before.
+        The last gap that a solver has logged in this stage; infinite before.
     seconds : dict
-        Of the stages that have ended.
+        Seconds of the finished stages.
 
     Examples
     --------
@@ -71,40 +71,42 @@ class Progress:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the fit began."""
+        """Seconds since the start of the fit."""
         return time.perf_counter() - self._began
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the stage ends at its pace so far; None while that is unknown."""
+        """Seconds until the stage ends at its current pace; None if unknown."""
         if self.done < EARLY:
             return None
         return (time.perf_counter() - self._stage_began) * (1 / self.done - 1)
 
     def begin(self, stage: str, goal: float | None = None) -> None:
-        """Enter a stage; `goal` is the gap it aims for."""
+        """Start a stage; `goal` is its target gap."""
         self.stage, self.done, self.gap = stage, 0.0, math.inf
         self._goal, self._first_gap = goal, math.inf
         self._stage_began = time.perf_counter()
 
     def take(self, record: logging.LogRecord) -> None:
-        """Read a record of the log."""
-        told = record.__dict__
-        if "seconds" in told:
-            self.seconds[told["stage"]] = self.seconds.get(told["stage"], 0.0) + told["seconds"]
+        """Read a log record."""
+        values = record.__dict__
+        if "seconds" in values:
+            self.seconds[values["stage"]] = (
+                self.seconds.get(values["stage"], 0.0) + values["seconds"]
+            )
             self.stage, self.done = "", 0.0
-        elif "stage" in told:
-            self.begin(told["stage"], told["goal"])
-        elif "done" in told and self._goal is None:  # solvers factor again and again
-            self.done = told["done"]
-        elif "gap" in told:
-            self._take_gap(told["gap"])
+        elif "stage" in values:
+            self.begin(values["stage"], values["goal"])
+        elif "done" in values and self._goal is None:  # solvers factor several times
+            self.done = values["done"]
+        elif "gap" in values:
+            self._update_gap(values["gap"])
 
-    def _take_gap(self, gap: float) -> None:
-        """Count the stage as done by the logarithm of the gap, from the first one to the goal."""
+    def _update_gap(self, gap: float) -> None:
+        """Measure the progress by the logarithm of the gap, from the first one to the goal."""
         self.gap = gap
         if math.isinf(self._first_gap):
             self._first_gap = gap
         if self._goal is not None and self._goal < self._first_gap < math.inf and gap > 0:
-            whole = math.log(self._first_gap / self._goal)
-            self.done = max(self.done, min(1.0, math.log(self._first_gap / gap) / whole))
+            total = math.log(self._first_gap / self._goal)
+            self.done = max(self.done, min(1.0, math.log(self._first_gap / gap) / total))

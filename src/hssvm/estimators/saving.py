@@ -1,4 +1,4 @@
-"""A fitted estimator as plain values and arrays, and back."""
+"""Conversion of fitted estimators to JSON values and arrays, and back."""
 
 from __future__ import annotations
 
@@ -12,53 +12,66 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.parameters import as_scalar
-from hssvm.estimators.report import FitReport
 from hssvm.persistence import save_model
 from hssvm.persistence.archive import require
 from hssvm.persistence.plain import OBJECTS, from_plain, to_plain
 from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
-from hssvm.predict import LeafwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.training import FitReport
 
 
 class SavableEstimator(BaseEstimator):
-    """An estimator with `save`.
+    """An estimator with a `save` method.
 
-    A subclass lists in `_saved` the attributes of its own, checks them in `_after_load`, and is one
-    of `hssvm.persistence.model.HOMES`. Its `_predictor` is what a file holds.
+    A subclass lists its own attributes in `_saved`, checks them in `_after_load`, and is decorated
+    with `hssvm.persistence.savable`. A file stores what its `_predictor` needs.
     """
 
     _saved: ClassVar[tuple[str, ...]] = ("intercept_", "n_iter_")
-    """Small fitted attributes that a file keeps, beside the predictor and the report."""
+    """Small fitted attributes of this class that a file stores, besides predictor and report."""
+
+    intercept_: NDArray[np.float64]
+    n_iter_: NDArray[np.int64]
+
+    _exact: ExpansionPredictor | None
+    _compressed: LeafwisePredictor | None
+    _fingerprint: int = 0
+    _forest_seed: int = 0
 
     target_name_: str | int | None = None
-    """Name of the column of labels, or its number if columns had no names; None if not known."""
+    """Name of the target column, or its index if the columns had no names; None if unknown."""
 
     data_checksum_: int | None = None
-    """Of the training data, set by the command line, which resumes a fit on the same data only."""
+    """Checksum of the training data, set by the command line, which resumes a fit only on them."""
+
+    @classmethod
+    def _saved_names(cls) -> list[str]:
+        """Attributes of this class and its bases, those of the bases first."""
+        return [name for base in reversed(cls.__mro__) for name in vars(base).get("_saved", ())]
 
     def _after_load(self, n_columns: int) -> None:
-        """Check the attributes of `_saved`, and set what follows from them.
+        """Check the attributes of `_saved`, and set attributes derived from them.
 
-        They come from a file, and may be anything: ValueError if they do not fit the predictor,
-        which has so many columns.
+        They come from a file, and may be anything: raise ValueError unless they match a predictor
+        with `n_columns` columns.
         """
         require(
             has_form(self.intercept_, np.float64, (n_columns,))
             and np.isfinite(self.intercept_).all(),
-            "intercept_ does not fit",
+            "intercept_ is invalid",
         )
-        require(has_form(self.n_iter_, np.int64, (n_columns,)), "n_iter_ does not fit")
+        require(has_form(self.n_iter_, np.int64, (n_columns,)), "n_iter_ is invalid")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, for `hssvm.load`.
 
-        The file has plain arrays and JSON in it, and no code. It holds what `predict` needs: of a
-        model on the compressed kernel the leaves, of others the support vectors. If the fit ended
-        early, it also holds the coefficients, so that `warm_start` resumes a loaded model. The file
-        appears when it is complete; until then one of the same name stays.
+        The file contains plain arrays and JSON, and no code. It stores what prediction needs: leaf
+        weights for compressed models, support vectors otherwise. If the fit was stopped early, it
+        also stores the coefficients, so that `warm_start` resumes a loaded model. An existing file
+        is replaced only when the new one is complete.
 
-        joblib and pickle keep all of the model, and take any kernel and parameter, but belong to
-        one version of hssvm and scikit-learn, and run what code a file has in it.
+        joblib and pickle store the whole model, with any kernel and parameter, but their files
+        depend on the versions of hssvm and scikit-learn, and can run code when loaded.
 
         Parameters
         ----------
@@ -78,22 +91,24 @@ class SavableEstimator(BaseEstimator):
         True
         """
         check_is_fitted(self)
-        save_model(self, path)
+        document, arrays = self._pack()
+        save_model(type(self), document, arrays, path)
 
-    def _require_support(self, what: str) -> None:
-        if not hasattr(self, "support_vectors_"):
+    def _require_exact(self, what: str) -> ExpansionPredictor:
+        """Return the exact predictor; raise ValueError if there are no support vectors."""
+        if self._exact is None:
             raise ValueError(
-                f"{what} needs the support vectors, which a saved model on the compressed kernel "
-                "lacks: its file has only what predicts leaf by leaf; fit again, or keep the whole "
-                "model with joblib"
+                f"{what} needs the support vectors, which the file of a compressed model does not "
+                "store; fit again, or save the whole model with joblib"
             )
+        return self._exact
 
     def _pack(self) -> tuple[dict[str, Any], Arrays]:
-        """Return the document of a file, and its arrays."""
+        """Return the JSON document of a file, and its arrays."""
         if type(self.kernel_) not in OBJECTS.values():
             raise ValueError(
-                f"the kernel {self.kernel_!r} is code, which a model file does not hold; use "
-                "joblib.dump, or one of the kernels of hssvm"
+                f"the kernel {self.kernel_!r} is code, and model files contain no code; use "
+                "joblib.dump, or a kernel of hssvm.kernels"
             )
         predictor = self._predictor()
         packed, arrays = pack_predictor(predictor)
@@ -102,6 +117,8 @@ class SavableEstimator(BaseEstimator):
         elif hasattr(self, "dual_coef_") and not UNFINISHED.isdisjoint(self.fit_report_.status):
             arrays["support"] = self.support_.astype(np.int64, copy=False)
             arrays["dual_coef"] = self.dual_coef_
+            if isinstance(predictor, LeafwisePredictor) and predictor.ids is not None:
+                arrays["ids"] = predictor.ids
         names = getattr(self, "feature_names_in_", None)
         return {
             "parameters": self._pack_parameters(),
@@ -110,9 +127,16 @@ class SavableEstimator(BaseEstimator):
             "feature_names": None if names is None else list(names),
             "target_name": self.target_name_,
             "data_checksum": self.data_checksum_,
+            "forest": self._pack_forest(),
             "attributes": self._pack_attributes(),
             "fit_report": {name: to_plain(getattr(self.fit_report_, name)) for name in REPORTED},
         }, arrays
+
+    def _pack_forest(self) -> dict[str, int] | None:
+        """What identifies the trees of a forest that can grow."""
+        if "FEWER_TREES" not in self.fit_report_.status:
+            return None
+        return {"fingerprint": self._fingerprint, "seed": self._forest_seed}
 
     def _pack_parameters(self) -> dict[str, Any]:
         packed = {}
@@ -121,121 +145,136 @@ class SavableEstimator(BaseEstimator):
                 packed[name] = to_plain(as_scalar(value))
             except TypeError:
                 raise ValueError(
-                    f"the parameter {name}={value!r} is no plain value, and a model file holds no "
-                    f"others; use joblib.dump, or set_params({name}=...) first, which does not "
-                    "change what the model predicts"
+                    f"the parameter {name}={value!r} cannot be stored in a model file; use "
+                    f"joblib.dump, or call set_params({name}=...) first, which does not change the "
+                    "predictions"
                 ) from None
         return packed
 
     def _pack_attributes(self) -> dict[str, Any]:
         packed = {}
-        for name in self._saved:
+        for name in self._saved_names():
             try:
                 packed[name] = to_plain(getattr(self, name))
             except TypeError:
                 raise ValueError(
-                    f"{name} is {getattr(self, name)!r}, and a model file holds only numbers and "
-                    "strings; fit with such labels, or use joblib.dump"
+                    f"{name} is {getattr(self, name)!r}, and model files store only numbers and "
+                    "strings; convert the labels before fitting, or use joblib.dump"
                 ) from None
         return packed
 
-    @classmethod
-    def _unpack(cls, document: dict[str, Any], arrays: Arrays) -> Any:
-        """Return the model that `_pack` was called on."""
-        parameters = {name: from_plain(v) for name, v in document["parameters"].items()}
-        unknown = sorted(parameters.keys() - cls._get_param_names())
-        require(not unknown, f"{cls.__name__} has no parameter {unknown} here, but may later on")
-        model = cls(**parameters)
-        kernel = from_plain(document["kernel"])
-        predictor = unpack_predictor(document, kernel, arrays)
-        model.kernel_ = kernel
-        model._leafwise = predictor if isinstance(predictor, LeafwisePredictor) else None
-        model._take_features(document)
-        for name in cls._saved:
-            setattr(model, name, from_plain(document["attributes"][name]))
-        model.fit_report_ = unpack_report(document["fit_report"], n_columns(predictor))
+    def _restore(self, document: dict[str, Any], arrays: Arrays) -> None:
+        """Set the fitted attributes from the results of `_pack`."""
+        self.kernel_ = from_plain(document["kernel"])
+        predictor = unpack_predictor(document, self.kernel_, arrays)
+        self._restore_features(document)
+        for name in self._saved_names():
+            setattr(self, name, from_plain(document["attributes"][name]))
+        self.fit_report_ = unpack_report(document["fit_report"], n_columns(predictor))
+        if isinstance(predictor, LeafwisePredictor):
+            self._require_trees(predictor)
         if rows_are_support(predictor):
-            model._take_support(weights(predictor).T, arrays.pop("support"))
-            model.support_vectors_ = predictor.X
+            self._restore_support(weights(predictor).T, arrays.pop("support"))
+            self.support_vectors_ = predictor.X
         elif "dual_coef" in arrays:
-            model._take_support(arrays.pop("dual_coef"), arrays.pop("support"))
-            require(len(model.dual_coef_) == n_columns(predictor), "dual_coef does not fit")
-        require(not arrays, f"it has an array too many: {', '.join(arrays)}")
-        model._after_load(n_columns(predictor))
-        model._predictor()
-        return model
+            self._restore_support(arrays.pop("dual_coef"), arrays.pop("support"))
+            require(len(self.dual_coef_) == n_columns(predictor), "dual_coef has a wrong shape")
+        require(not arrays, f"it has unexpected arrays: {', '.join(arrays)}")
+        self._restore_predictors(predictor)
+        self._after_load(n_columns(predictor))
+        self._predictor()
 
-    def _take_features(self, document: dict[str, Any]) -> None:
+    def _require_trees(self, predictor: LeafwisePredictor) -> None:
+        report, ids = self.fit_report_, predictor.ids
+        require(report.n_trees == len(predictor.trees), "n_trees of the fit report is wrong")
+        inside = ids is None or np.all((ids >= 0) & (ids < report.n_rows))
+        require(inside, "ids has invalid row indices")
+
+    def _restore_predictors(self, predictor: Predictor) -> None:
+        """Set the predictors stored in the file."""
+        self._compressed = predictor if isinstance(predictor, LeafwisePredictor) else None
+        self._exact = predictor if isinstance(predictor, ExpansionPredictor) else None
+        if self._exact is None and hasattr(self, "support_vectors_"):
+            self._exact = ExpansionPredictor(self.kernel_, predictor.X, self.dual_coef_.T)
+
+    def _restore_features(self, document: dict[str, Any]) -> None:
         self.n_features_in_, names = document["n_features"], document["feature_names"]
         if names is not None:
             fits = type(names) is list and len(names) == self.n_features_in_
             fits = fits and all(type(name) is str for name in names)
-            require(fits, "feature_names do not fit")
+            require(fits, "feature_names is invalid")
             self.feature_names_in_ = np.array(names, dtype=object)
         self.target_name_ = document.get("target_name")
         self.data_checksum_ = document.get("data_checksum")
-        require(type(self.target_name_) in (str, int, type(None)), "target_name does not fit")
-        require(type(self.data_checksum_) in (int, type(None)), "data_checksum does not fit")
+        require(type(self.target_name_) in (str, int, type(None)), "target_name is invalid")
+        require(type(self.data_checksum_) in (int, type(None)), "data_checksum is invalid")
+        forest = document.get("forest") or {"fingerprint": 0, "seed": 0}
+        self._fingerprint, self._forest_seed = forest["fingerprint"], forest["seed"]
+        fits = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
+        require(fits, "forest is invalid")
 
-    def _take_support(self, dual_coef: NDArray[Any], support: NDArray[Any]) -> None:
+    def _restore_support(self, dual_coef: NDArray[Any], support: NDArray[Any]) -> None:
         fits = dual_coef.ndim == 2 and has_form(support, np.int64, (dual_coef.shape[1],))
-        require(fits and dual_coef.dtype.kind == "f", "support does not fit")
+        require(fits and dual_coef.dtype.kind == "f", "support is invalid")
         require(np.isfinite(dual_coef).all(), "dual_coef has NaN or infinite entries")
         ascending = np.all(support[1:] > support[:-1]) and np.all(support >= 0)
         inside = np.all(support < self.fit_report_.n_rows)
-        require(ascending and inside, "support has rows that there are not")
+        require(ascending and inside, "support has invalid row indices")
         self.support_, self.dual_coef_ = support, np.ascontiguousarray(dual_coef)
 
 
 def has_form(array: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
-    """Whether `array` is one, of this type and shape."""
+    """Whether `array` is a NumPy array of the given dtype and shape."""
     return isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
 
 
 def weights(predictor: Predictor) -> NDArray[Any]:
-    """(n, k)."""
-    return predictor.weights if isinstance(predictor, LeafwisePredictor) else predictor.Z
+    """Weights of the rows of a predictor, (n, k)."""
+    return predictor.trees[0].weights if isinstance(predictor, LeafwisePredictor) else predictor.Z
 
 
 def n_columns(predictor: Predictor) -> int:
-    """Return k."""
+    """Number of columns, k."""
     return int(weights(predictor).shape[1])
 
 
 def rows_are_support(predictor: Predictor) -> bool:
-    """Whether the rows of a predictor are the support vectors: no leaf adds others."""
-    return not isinstance(predictor, LeafwisePredictor) or predictor.tree.depth == 0
+    """Whether the rows of a predictor are the support vectors, as without compression."""
+    return not isinstance(predictor, LeafwisePredictor) or predictor.trees[0].tree.depth == 0
 
 
 def name_of(y: Any) -> str | None:
-    """The name of a pandas Series, if it is text."""
+    """Name of a pandas Series if it is a string, else None."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) else None
 
 
-UNFINISHED = {"STOPPED", "MAX_TIME", "MAX_ITER"}
-"""Statuses of a fit that could go on."""
+UNFINISHED = {"STOPPED", "MAX_TIME", "MAX_ITER", "FEWER_TREES"}
+"""Statuses of a fit that can be resumed."""
 
 REPORTED = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
-"""Figures of a report that are saved."""
+"""Fields of a report that are saved."""
 
 ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float}
-"""What the lists of a report, and its dict, hold."""
+"""Types of the items of lists and dicts in a report."""
 
 
 def unpack_report(document: dict[str, Any], n_columns: int) -> FitReport:
-    """Return the report of a fit of so many columns; ValueError if a figure is of another kind."""
-    require(document.keys() <= set(REPORTED), "the fit report has other figures")
-    report, like = FitReport(**{name: from_plain(v) for name, v in document.items()}), FitReport()
+    """Return the report of a fit with `n_columns` columns; ValueError if a field is invalid."""
+    require(document.keys() <= set(REPORTED), "the fit report has unexpected fields")
+    report, empty = FitReport(**{name: from_plain(v) for name, v in document.items()}), FitReport()
     for name in REPORTED:
-        value, default = getattr(report, name), getattr(like, name)
+        default = getattr(empty, name)
+        if name not in document and isinstance(default, np.ndarray):  # of an older version
+            setattr(report, name, np.zeros(n_columns, default.dtype))
+        value = getattr(report, name)
         fits = type(value) is type(default)
         if isinstance(default, np.ndarray):
             fits = has_form(value, default.dtype, (n_columns,))
         elif fits and isinstance(default, list | dict):
             items = value.values() if isinstance(value, dict) else value
             fits = all(type(item) is ITEMS[name] for item in items)
-        require(fits, f"{name} of the fit report does not fit")
-    require(report.n_columns == n_columns, "the fit report is one of another model")
-    report.summary()  # OverflowError here for numbers that cannot be shown
+        require(fits, f"{name} of the fit report is invalid")
+    require(report.n_columns == n_columns, "the fit report belongs to another model")
+    report.summary()  # raises OverflowError for numbers that cannot be displayed
     return report

@@ -1,20 +1,20 @@
-"""Warnings that name the line of the user's program, not one of the library."""
+"""Warnings that point to the user's code instead of the library."""
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 
 LIBRARIES = ("hssvm", "sklearn")
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost call from outside of hssvm and scikit-learn.
+    """Issue a warning at the innermost frame outside of hssvm and scikit-learn.
 
-    How many frames lie between differs: decorators and scikit-learn's callbacks add some.
+    The stack level is not fixed, as decorators and scikit-learn's callbacks add frames.
     """
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _package(frame.f_globals) in LIBRARIES:
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_back is not None and _package(frame.f_globals) in LIBRARIES:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -1,4 +1,4 @@
-"""Room for the coefficients that travel between the levels, kept from one sweep to the next."""
+"""Buffers for the coefficients of all levels, reused from one sweep to the next."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hssvm.kernels.base import Floats
 
 
 class CoefficientPool:
-    """Lends arrays for the coefficients of all levels.
+    """Pool of arrays for the coefficients of all levels.
 
-    A solve needs about n numbers per right-hand side for them; allocating those anew would cost
-    as much as the arithmetic. Each borrower gets its own arrays, so sweeps may run in several
-    Python threads.
+    A solve needs about n numbers per right-hand side; allocating them each time would cost as much
+    as the arithmetic. Every borrower gets its own arrays, so sweeps may run in several Python
+    threads.
     """
 
     def __init__(self, counts: list[int], dtype: DTypeLike) -> None:
@@ -26,7 +26,7 @@ class CoefficientPool:
 
     @contextmanager
     def borrow(self, k: int) -> Iterator[list[Floats]]:
-        """Uninitialised (count, k) arrays, one per level."""
+        """Borrow uninitialized (count, k) arrays, one per level."""
         size = int(self._ends[-1]) * k
         try:
             flat = self._free.pop()
@@ -40,4 +40,4 @@ class CoefficientPool:
                 for begin, end in zip(self._ends[:-1], self._ends[1:], strict=True)
             ]
         finally:
-            self._free = [flat]  # one is kept
+            self._free = [flat]  # keep only one

@@ -1,13 +1,13 @@
-"""Compression: from the leaves to the root, one level at a time."""
+"""Compression of a kernel matrix, level by level from the leaves to the root."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hssvm._threads import with_serial_blas
+from hssvm.hss.compressors import Compressor
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.nystroem import NestedNystroem
-from hssvm.hss.strategies import Strategy
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Kernel, Rows, as_rows, require_finite
 
@@ -17,7 +17,7 @@ def compress(
     kernel: Kernel,
     X: Rows,
     tree: ClusterTree | None = None,
-    strategy: Strategy | None = None,
+    compressor: Compressor | None = None,
     *,
     random_state: int | np.random.Generator | None = 0,
     **parameters: float,
@@ -28,15 +28,15 @@ def compress(
     ----------
     kernel : Kernel
     X : (n, p) array or CSR matrix, float32 or float64
-        The precision of X is that of the result.
+        The result has the precision of X.
     tree : ClusterTree, optional
-        Built with its defaults if not given.
-    strategy : Strategy, optional
-        `NestedNystroem` if not given, or `NeighbourInterpolation`.
+        By default ``ClusterTree.build(X)``.
+    compressor : Compressor, optional
+        `NestedNystroem` (the default) or `HSSANN`.
     random_state : int, numpy Generator or None
-        Draws the samples. The same seed gives the same matrix on any number of threads.
+        Determines the samples. A seed gives the same matrix with any number of threads.
     **parameters
-        Of `NestedNystroem`, where no strategy is given: rtol, max_rank, surplus.
+        Parameters of the default `NestedNystroem`: rtol, max_rank, oversampling.
 
     Returns
     -------
@@ -56,11 +56,11 @@ def compress(
     X = as_rows(X)
     tree = ClusterTree.build(X) if tree is None else tree
     if tree.n != X.shape[0]:
-        raise ValueError(f"the tree has {tree.n} points, X has {X.shape[0]} rows")
-    if strategy is None:
-        strategy = NestedNystroem(**parameters)  # type: ignore[arg-type]
+        raise ValueError(f"the tree has {tree.n} points, but X has {X.shape[0]} rows")
+    if compressor is None:
+        compressor = NestedNystroem(**parameters)  # type: ignore[arg-type]
     elif parameters:
-        raise TypeError(f"give {', '.join(parameters)} to the strategy, not to compress")
+        raise TypeError(f"pass {', '.join(parameters)} to the compressor, not to compress")
     require_finite(X)
-    levels = strategy.compress(kernel.matrix(X), X, tree, np.random.default_rng(random_state))
-    return HSSMatrix(kernel, X, tree, levels, projection=strategy.projection)
+    levels = compressor.compress(kernel.matrix(X), X, tree, np.random.default_rng(random_state))
+    return HSSMatrix(kernel, X, tree, levels, projection=compressor.projection)

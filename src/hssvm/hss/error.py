@@ -1,18 +1,28 @@
-"""How far the compressed matrix is from the true one, from random rows."""
+"""Estimates of the compression error, from random rows of the exact kernel matrix.
+
+If the matrix is a part of a larger one, every rank draws a few of its own rows, and computes its
+columns of the rows that all ranks have drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from hssvm.comm import SERIAL, Communicator
 from hssvm.hss.matrix import HSSMatrix, as_block
-from hssvm.kernels.base import Floats
+from hssvm.kernels.base import Floats, Kernel, Rows
 
 BLOCK_BYTES = 16e6
-"""Rows of the exact kernel matrix are computed in blocks of this size (or one by one)."""
+"""Size of the blocks in which kernel values are computed."""
+
+PROBES = 16
+"""Number of random vectors that K - K~ is multiplied by."""
 
 
 def estimate_error(
@@ -21,8 +31,9 @@ def estimate_error(
     n_rows: int = 256,
     matmul: Callable[[Floats], Floats] | None = None,
     random_state: int | np.random.Generator | None = 0,
+    communicator: Communicator = SERIAL,
 ) -> float:
-    """Estimate ``|K - K~|_F / |K|_F`` from random rows of the true kernel matrix.
+    """Estimate ``|K - K~|_F / |K|_F`` from random rows of the exact kernel matrix.
 
     Parameters
     ----------
@@ -30,8 +41,10 @@ def estimate_error(
     n_rows : int
         The cost is ``n_rows * n`` kernel values and a product with 16 columns.
     matmul : callable, optional
-        A cheaper product ``K~ B`` than that of `matrix`, such as a system's.
+        Returns ``K~ B``; by default the product with `matrix`.
     random_state : int, numpy Generator or None
+    communicator : Communicator
+        Connects the parts if the matrix is one of them.
 
     Returns
     -------
@@ -48,15 +61,16 @@ def estimate_error(
     True
     """
     # |(K - K~) b|^2 has the mean |K - K~|_F^2 for random b. |K b|^2 would be a poor estimate of
-    # |K|_F^2, for K often has one very large eigenvalue; the rows at hand give that directly.
+    # |K|_F^2, as K often has one dominant eigenvalue; the sampled rows give |K|_F^2 directly.
     rng = np.random.default_rng(random_state)
-    B = rng.standard_normal((matrix.tree.n, 16)).astype(matrix.dtype)
+    n = matrix.tree.n
+    B = rng.standard_normal((n, PROBES)).astype(matrix.dtype)
     approximate = matrix @ B if matmul is None else matmul(B)
-    difference, total = 0.0, 0.0
-    for rows, block in _random_rows(matrix, n_rows, rng):
-        residual = (block @ B - approximate[rows]).astype(np.float64, copy=False)
-        difference += float((residual**2).sum()) / B.shape[1]
-        total += float(np.einsum("ij,ij->", block, block, dtype=np.float64))  # without a copy
+    rows = _draw(n, n_rows, rng, communicator)
+    exact, squares = _products(matrix.kernel, matrix.X, B, matrix.X[rows], communicator)
+    difference = ((exact - approximate[rows]) ** 2).sum() / PROBES
+    sums = np.array([difference, squares.sum()]) * n / rows.size
+    difference, total = communicator.allreduce(sums)
     return 0.0 if total == 0 else float(np.sqrt(difference / total))
 
 
@@ -80,29 +94,28 @@ def estimate_product_error(
     -------
     (k,) array
     """
-    rng = np.random.default_rng(random_state)
     B = as_block(B, matrix.tree.n, matrix.dtype)
     approximate = matrix @ B
-    difference, total = np.zeros(B.shape[1]), np.zeros(B.shape[1])
-    for rows, block in _random_rows(matrix, n_rows, rng):
-        exact = (block @ B).astype(np.float64, copy=False)
-        difference += ((exact - approximate[rows]) ** 2).sum(axis=0)
-        total += (exact**2).sum(axis=0)
+    rows = _draw(matrix.tree.n, n_rows, np.random.default_rng(random_state), SERIAL)
+    exact, _ = _products(matrix.kernel, matrix.X, B, matrix.X[rows], SERIAL)
+    difference = ((exact - approximate[rows]) ** 2).sum(axis=0)
+    total = (exact**2).sum(axis=0)
     return np.sqrt(difference / np.where(total == 0, 1, total))
 
 
-def estimate_form_error(
+def estimate_quadratic_form_error(
     matrix: HSSMatrix,
     Z: Floats,
     F: Floats,
     *,
     n_rows: int = 256,
     random_state: int | np.random.Generator | None = 0,
+    communicator: Communicator = SERIAL,
 ) -> NDArray[np.float64]:
     """Estimate ``z'(K - K~)z`` for each column z of `Z`.
 
-    Rows with a large abs(z) are drawn more often, and count accordingly less: the estimate is
-    unbiased, and its error falls like the root of `n_rows`.
+    Rows are drawn with probability proportional to abs(z) and weighted accordingly, so the estimate
+    is unbiased; its error decreases with the square root of `n_rows`.
 
     Parameters
     ----------
@@ -112,6 +125,8 @@ def estimate_form_error(
         ``K~ Z``.
     n_rows : int
     random_state : int, numpy Generator or None
+    communicator : Communicator
+        Connects the parts if the matrix is one of them.
 
     Returns
     -------
@@ -119,33 +134,53 @@ def estimate_form_error(
     """
     rng = np.random.default_rng(random_state)
     size = np.abs(Z).max(axis=1).astype(np.float64)
-    taken = np.flatnonzero(size)
-    if taken.size == 0:
-        return np.zeros(Z.shape[1])
-    probability = size[taken] / size[taken].sum()
-    drawn = rng.choice(taken.size, size=n_rows, p=probability)
-    form = np.zeros(Z.shape[1])
-    for begin in range(0, n_rows, _rows_at_once(matrix)):
-        some = drawn[begin : begin + _rows_at_once(matrix)]
-        rows = taken[some]
-        exact = matrix.kernel.block(matrix.X[rows], matrix.X[taken]) @ Z[taken]
-        difference = (exact - F[rows]).astype(np.float64) * Z[rows]
-        form += (difference / probability[some, None]).sum(axis=0)
-    return form / n_rows
+    support = np.flatnonzero(size)
+    n_own = math.ceil(n_rows / communicator.size) if support.size else 0
+    probability = size[support] / max(size.sum(), np.finfo(np.float64).tiny)
+    drawn = rng.choice(support.size, n_own, p=probability) if n_own else np.arange(0)
+    rows = support[drawn]
+    X = matrix.X
+    exact, _ = _products(matrix.kernel, X[support], Z[support], X[rows], communicator)
+    terms = (exact - F[rows]) * Z[rows] / probability[drawn, None]
+    return communicator.allreduce(terms.sum(axis=0) / max(n_own, 1))
 
 
-def _rows_at_once(matrix: HSSMatrix) -> int:
-    """Rows of the exact kernel matrix in `BLOCK_BYTES`."""
-    return max(1, int(BLOCK_BYTES / (matrix.tree.n * matrix.dtype.itemsize)))
+def _draw(
+    n: int, n_rows: int, rng: np.random.Generator, communicator: Communicator
+) -> NDArray[np.int64]:
+    """Draw random rows of this rank, ascending; about `n_rows` over all ranks."""
+    n_own = min(n, math.ceil(n_rows / communicator.size))
+    return np.sort(rng.choice(n, size=n_own, replace=False))
 
 
-def _random_rows(
-    matrix: HSSMatrix, n_rows: int, rng: np.random.Generator
-) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-    """Random rows of the exact kernel matrix, a block at a time."""
-    n = matrix.tree.n
-    rows = np.sort(rng.choice(n, size=min(n_rows, n), replace=False))
-    chunk = _rows_at_once(matrix)
-    for begin in range(0, rows.size, chunk):
-        some = rows[begin : begin + chunk]
-        yield some, matrix.kernel.block(matrix.X[some], matrix.X)
+def _products(
+    kernel: Kernel, X: Rows, B: Floats, own: Rows, communicator: Communicator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``K B`` at the rows `own` of this rank, (m, k), and the squared norms of these rows, (m,).
+
+    X and B belong to this rank; K and the product extend over all ranks.
+    """
+    counts = communicator.allgather([np.array([own.shape[0]])])[0]
+    drawn = _gather_rows(own, communicator)
+    sums = np.zeros((drawn.shape[0], B.shape[1] + 1))
+    step = max(1, int(BLOCK_BYTES / (max(drawn.shape[0], 1) * X.dtype.itemsize)))
+    for begin in range(0, X.shape[0] if drawn.shape[0] else 0, step):
+        chunk = slice(begin, begin + step)
+        block = kernel.block(drawn, X[chunk])
+        sums[:, :-1] += block @ B[chunk]
+        sums[:, -1] += np.einsum("ij,ij->i", block, block, dtype=np.float64)
+    sums = communicator.allreduce(sums)
+    begin = int(counts[: communicator.rank].sum())
+    here = sums[begin : begin + own.shape[0]]
+    return here[:, :-1], here[:, -1]
+
+
+def _gather_rows(X: Rows, communicator: Communicator) -> Rows:
+    """Gather the rows of all ranks, in rank order."""
+    if communicator.size == 1:
+        return X
+    if not scipy.sparse.issparse(X):
+        return communicator.allgather([X])[0]
+    counts, indices, data = communicator.allgather([np.diff(X.indptr), X.indices, X.data])
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return scipy.sparse.csr_array((data, indices, indptr), (counts.size, X.shape[1]))

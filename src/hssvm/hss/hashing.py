@@ -1,13 +1,14 @@
-"""Fewer columns for the cuts of a tree.
+"""Hashing of the columns of wide sparse data for the cuts of a tree.
 
-A cut needs a number per column, and a tree has a cut for every hundred rows or two: on sparse rows
-with a million columns the cuts would take far more memory than the rows. So the columns of wide
-sparse rows are hashed to some thousands, each with a random sign (the count sketch of Charikar,
-Chen and Farach-Colton, 2002). Inner products stay what they were, but for noise of one over the
-root of the number of columns, and nothing has to be stored, as the hash of a column is computed
-from its number. Only the tree sees the hashed columns; kernels use the rows as they are.
+A cut stores one number per column, and a tree has a cut for every one or two hundred rows: on
+sparse rows with a million columns, the cuts would need far more memory than the rows. So the
+columns of wide sparse data are hashed to a few thousand, each with a random sign (the count sketch
+of Charikar, Chen and Farach-Colton, 2002). This preserves inner products up to a relative noise of
+one over the square root of the number of hashed columns, and nothing has to be stored, since the
+hash is computed from the column index. Only the tree uses the hashed columns; kernels use the
+original rows.
 
-The hash is part of the format of model files: it must not change.
+The hash is part of the model file format and must not change.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Rows
 
 WIDTH = 8192
-"""Columns after hashing. A direction then takes as much memory as a leaf of rows with 30 entries
-each, and the error of the compressed kernel grows by a few per cent."""
+"""Number of columns after hashing. A direction then needs as much memory as a leaf of rows with 30
+nonzeros each, and the error of the compressed kernel grows by a few percent."""
 
-AT_ONCE = 2**18
-"""Entries that are hashed at once."""
+BLOCK_ENTRIES = 2**18
+"""Number of entries that are hashed at a time."""
 
 
 def cut_width(X: Rows) -> int:
-    """Columns that the cuts of rows have: those of X, or `WIDTH` if it is sparse and wider."""
+    """Width of the cuts of X: its number of columns, or `WIDTH` if it is sparse and wider."""
     p = int(X.shape[1])
     return min(p, WIDTH) if scipy.sparse.issparse(X) else p
 
 
 def cut_rows(X: Rows, width: int) -> Rows:
-    """Rows as cuts of a width see them: X itself, or with its columns hashed.
+    """Return X itself if it has `width` columns, else X with its columns hashed to `width`.
 
-    Columns of the result may repeat within a row; they count as their sum.
+    A column may occur several times in a row of the result; its value is their sum.
 
     Examples
     --------
@@ -49,16 +50,16 @@ def cut_rows(X: Rows, width: int) -> Rows:
         return X
     X = scipy.sparse.csr_array(X) if not scipy.sparse.issparse(X) else X
     indices, data = np.empty(X.nnz, np.int32), np.empty(X.nnz, X.dtype)
-    for begin in range(0, X.nnz, AT_ONCE):
-        some = slice(begin, min(begin + AT_ONCE, X.nnz))  # the arrays may have spare room
-        bits = _hash(X.indices[some])
-        indices[some] = bits % np.uint64(width)
-        data[some] = np.where(bits >> np.uint64(63), X.data[some], -X.data[some])
+    for begin in range(0, X.nnz, BLOCK_ENTRIES):
+        chunk = slice(begin, min(begin + BLOCK_ENTRIES, X.nnz))  # the arrays may be longer than nnz
+        bits = _hash(X.indices[chunk])
+        indices[chunk] = bits % np.uint64(width)
+        data[chunk] = np.where(bits >> np.uint64(63), X.data[chunk], -X.data[chunk])
     return type(X)((data, indices, X.indptr), shape=(X.shape[0], width))
 
 
 def _hash(columns: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """64 bits that look random, of every column number: the last steps of splitmix64."""
+    """64 pseudorandom bits per column index: the last steps of splitmix64."""
     bits = columns.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -14,30 +14,31 @@ from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.hss.coefficients import CoefficientPool
 from hssvm.hss.tree import ClusterTree
+from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
-    """What the nodes of one level keep, node after node in flat arrays.
+class HSSLevel(Aligned):
+    """The data of the nodes of one level, concatenated in flat arrays.
 
     Attributes
     ----------
-    skeleton_ends : (n_nodes + 1,) int64
-    skeleton : (skeleton_ends[-1],) int64
-        Rows of X; those of node i lie between ends i and i + 1.
+    skeleton_offsets : (n_nodes + 1,) int64
+    skeleton : (skeleton_offsets[-1],) int64
+        Row indices of X; those of node i start at ``skeleton_offsets[i]``.
     ranks : (n_nodes + 1,) int64
-        Running sum of the ranks.
+        Cumulative sum of the ranks, starting at 0.
     basis :
-        U at the leaves, V above: (m, rank) per node, in column order.
+        U at the leaves, V above them: (m, rank) per node, column-major.
     coupling :
-        C of the two children: (rank_a, rank_b) per node, in column order; empty at the leaves.
+        C of the two children: (rank_a, rank_b) per node, column-major; empty at the leaves.
     expansion :
-        P = L^-T Q of a leaf, (skeleton size, rank) per node, in column order: its basis at a new
+        P = L^-T Q of a leaf, (skeleton size, rank) per node, column-major: the basis at a new
         point t is ``k(t, J) P``. Empty above the leaves.
     """
 
-    skeleton_ends: NDArray[np.int64]
+    skeleton_offsets: NDArray[np.int64]
     skeleton: NDArray[np.int64]
     ranks: NDArray[np.int64]
     basis: Floats
@@ -46,53 +47,59 @@ class Level:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Memory in bytes."""
         return sum(getattr(self, field.name).nbytes for field in fields(self))
 
 
 def as_block(B: Any, n: int, dtype: np.dtype[Any]) -> Floats:
-    """`B`, (n,) or (n, k), as an (n, k) block that the core reads, of the given dtype."""
+    """Convert `B`, (n,) or (n, k), to an (n, k) block of the given dtype for the core."""
     B = np.asarray(B)
     if B.ndim not in (1, 2) or B.shape[0] != n:
         raise ValueError(f"expected shape ({n},) or ({n}, k), got {B.shape}")
     return np.require(B.reshape(n, -1), dtype, LAYOUT)
 
 
-Above = Callable[[Floats], Floats]
-"""What the rest of the tree makes of the coefficients (rank, k) of a part's root: what it adds."""
+RootExchange = Callable[[Floats], Floats]
+"""Sends the coefficients (rank, k) of a part's root to the levels above and returns their reply."""
 
 
 def sweep_inner(
-    shapes: list[_core.Level], levels: list[Level], c: list[Floats], above: Above | None = None
+    layouts: list[_core.LevelLayout],
+    levels: list[HSSLevel],
+    c: list[Floats],
+    exchange: RootExchange | None = None,
 ) -> None:
-    """Up from the coefficients ``c[-1]`` of the lowest nodes, and down to what others add there."""
+    """Sweep up from the coefficients ``c[-1]`` of the lowest nodes, and down again, in place.
+
+    Afterwards ``c[-1]`` has the contributions of all other nodes.
+    """
     inner = range(len(c) - 1)
     for i in reversed(inner):
-        _core.matmul_up(shapes[i], levels[i].basis, c[i + 1], c[i])
-    if above is not None:
-        c[0][:] = above(c[0])
+        _core.matmul_up(layouts[i], levels[i].basis, c[i + 1], c[i])
+    if exchange is not None:
+        c[0][:] = exchange(c[0])
     for i in inner:
-        _core.matmul_down(shapes[i], levels[i].basis, levels[i].coupling, c[i], c[i + 1])
+        _core.matmul_down(layouts[i], levels[i].basis, levels[i].coupling, c[i], c[i + 1])
 
 
 class HSSMatrix:
-    """The HSS approximation of a kernel matrix; made by `compress`.
+    """The HSS approximation K~ of a kernel matrix, as returned by `compress`.
 
-    Symmetric, and positive semi-definite if nested Nystroem. Products take and give vectors in the
-    order of the rows of `X`; the matrix is stored as small blocks per node (see `hssvm.hss`), the
-    diagonal blocks of the leaves not at all: they are computed from `X` when needed.
+    K~ is symmetric, and positive semi-definite with `NestedNystroem`. Vectors are in the order of
+    the rows of `X`. The matrix is stored as small blocks per node (see `hssvm.hss`), except for the
+    diagonal blocks of the leaves, which are computed from `X` when needed.
 
     Parameters
     ----------
     kernel : Kernel
     X : (n, p) array or CSR matrix
-        Referred to, not copied.
+        Not copied.
     tree : ClusterTree
-    levels : list of Level
+    levels : list of HSSLevel
         Root first.
     projection : bool
-        Whether the bases are projections, as those of `NestedNystroem`. If not, the matrix may be
-        indefinite, and has no values at new points.
+        Whether the bases define projections, as with `NestedNystroem`. If not, K~ may be
+        indefinite, and does not extend to new points.
     """
 
     def __init__(
@@ -100,7 +107,7 @@ class HSSMatrix:
         kernel: Kernel,
         X: Rows,
         tree: ClusterTree,
-        levels: list[Level],
+        levels: list[HSSLevel],
         projection: bool = True,
     ) -> None:
         self.kernel = kernel
@@ -109,27 +116,27 @@ class HSSMatrix:
         self.tree = tree
         self.levels = levels
         self.kernel_matrix = kernel.matrix(X)
-        self.shapes = [self._shape_of(level) for level in range(tree.depth + 1)]
+        self.layouts = [self._layout(level) for level in range(tree.depth + 1)]
         self.coefficients = CoefficientPool([int(level.ranks[-1]) for level in levels], self.dtype)
 
-    def row_ends(self, level: int) -> NDArray[np.int64]:
-        """Running sum of the rows of a level's nodes: points, or coefficients of the children."""
+    def row_offsets(self, level: int) -> NDArray[np.int64]:
+        """Offsets of the rows of a level's nodes: points, or coefficients of the children."""
         if level == self.tree.depth:
             return self.tree.offsets(level)
         return np.ascontiguousarray(self.levels[level + 1].ranks[::2])
 
-    def _shape_of(self, level: int) -> _core.Level:
+    def _layout(self, level: int) -> _core.LevelLayout:
         ranks = self.levels[level].ranks
         if level == self.tree.depth:
-            return _core.Level(self.row_ends(level), ranks, None, self.tree.perm)
-        return _core.Level(self.row_ends(level), ranks, self.levels[level + 1].ranks, None)
+            return _core.LevelLayout(self.row_offsets(level), ranks, None, self.tree.perm)
+        return _core.LevelLayout(self.row_offsets(level), ranks, self.levels[level + 1].ranks, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return HSSMatrix, (self.kernel, self.X, self.tree, self.levels, self.projection)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the entries, float32 or float64: that of `X`."""
+        """Precision of the entries, float32 or float64: that of `X`."""
         dtype: np.dtype[Any] = self.X.dtype
         return dtype
 
@@ -140,7 +147,7 @@ class HSSMatrix:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, without `X` and the tree."""
+        """Memory in bytes, without `X` and the tree."""
         return sum(level.nbytes for level in self.levels)
 
     @property
@@ -149,38 +156,53 @@ class HSSMatrix:
         return [np.diff(level.ranks) for level in self.levels]
 
     @contextmanager
-    def far_field(self, block: Floats, above: Above | None = None) -> Iterator[Floats]:
-        """Coefficients, in the basis of its leaf, of what all other leaves add to ``K~ block``.
+    def far_field(self, block: Floats, exchange: RootExchange | None = None) -> Iterator[Floats]:
+        """Compute the contributions of all other leaves to ``K~ block``, in the basis of each leaf.
 
-        They are lent for the time of the context. Where the matrix is a part of a larger one, its
-        root has a basis too, and `above` answers for the rest.
+        The array is valid within the context only. If the matrix is a part of a larger one, its
+        root has a basis too, and `exchange` communicates with the levels above.
         """
         with self.coefficients.borrow(block.shape[1]) as c:
-            _core.matmul_up(self.shapes[-1], self.levels[-1].basis, block, c[-1])
-            sweep_inner(self.shapes, self.levels, c, above)
+            _core.matmul_up(self.layouts[-1], self.levels[-1].basis, block, c[-1])
+            sweep_inner(self.layouts, self.levels, c, exchange)
             yield c[-1]
 
-    @with_serial_blas
     def __matmul__(self, B: Any) -> Floats:
         """Product with a vector (n,) or a block of columns (n, k)."""
-        block = as_block(B, self.tree.n, self.dtype)
-        Y = np.empty_like(block)
-        leaves, shape = self.levels[-1], self.shapes[-1]
-        with self.far_field(block) as delta:
-            _core.matmul_down_leaves(shape, self.kernel_matrix, leaves.basis, delta, block, Y)
-        return Y.reshape(np.shape(B))
+        return self.matmul(B)
 
     @with_serial_blas
-    def leaf_weights(self, B: Any, above: Above | None = None) -> Floats:
-        """Coefficients of ``K~ b`` as a kernel expansion over the points of one leaf.
-
-        The function ``f = sum_i k~(., x_i) b_i`` of a point t in leaf I is
-        ``f(t) = k(t, X_I) w_I``: the sum over all n points in as many terms as the leaf has.
+    def matmul(self, B: Any, exchange: RootExchange | None = None) -> Floats:
+        """Return ``K~ B``.
 
         Parameters
         ----------
         B : (n,) or (n, k)
-        above : callable, optional
+        exchange : callable, optional
+            See `far_field`.
+
+        Returns
+        -------
+        array of the shape of B
+        """
+        block = as_block(B, self.tree.n, self.dtype)
+        Y = np.empty_like(block)
+        leaves, layout = self.levels[-1], self.layouts[-1]
+        with self.far_field(block, exchange) as delta:
+            _core.matmul_down_leaves(layout, self.kernel_matrix, leaves.basis, delta, block, Y)
+        return Y.reshape(np.shape(B))
+
+    @with_serial_blas
+    def leaf_weights(self, B: Any, exchange: RootExchange | None = None) -> Floats:
+        """Weights of ``K~ b`` as a kernel expansion over the points of each leaf.
+
+        At a point t in leaf I, the function ``f = sum_i k~(., x_i) b_i`` is
+        ``f(t) = k(t, X_I) w_I``: the sum over all n points becomes a sum over those of the leaf.
+
+        Parameters
+        ----------
+        B : (n,) or (n, k)
+        exchange : callable, optional
             See `far_field`.
 
         Returns
@@ -189,15 +211,15 @@ class HSSMatrix:
         """
         if not self.projection:
             raise ValueError(
-                "this compression has no values at new points; predict with the true kernel"
+                "this compressor does not extend to new points; predict with the exact kernel"
             )
         block = as_block(B, self.tree.n, self.dtype)
         weights = block.copy()
         leaves = self.levels[-1]
-        with self.far_field(block, above) as delta:
+        with self.far_field(block, exchange) as delta:
             _core.leaf_weights(
-                self.shapes[-1],
-                leaves.skeleton_ends,
+                self.layouts[-1],
+                leaves.skeleton_offsets,
                 leaves.skeleton,
                 leaves.expansion,
                 delta,
@@ -206,7 +228,7 @@ class HSSMatrix:
         return weights.reshape(np.shape(B))
 
     def to_dense(self) -> Floats:
-        """All n**2 entries. For tests and small n."""
+        """Return all n**2 entries, for tests and small n."""
         n = self.tree.n
         dense: Floats = np.empty((n, n), dtype=self.dtype)
         for begin in range(0, n, 256):
@@ -215,7 +237,7 @@ class HSSMatrix:
         return dense
 
     def summary(self) -> str:
-        """Sizes, ranks and memory per level, and a picture of the block structure.
+        """Return a table of sizes, ranks and memory per level, and the ranks of the blocks.
 
         Examples
         --------
@@ -250,7 +272,7 @@ class HSSMatrix:
         return "\n".join(lines)
 
     def _block_label(self, i: int, j: int, level: int) -> str:
-        """Rank of the block between nodes i and j of a level, where the tree separates them."""
+        """Rank of the block between nodes i and j of a level."""
         if i == j:
             return "dense" if level == self.tree.depth else "..."
         while i ^ 1 != j:

@@ -1,20 +1,21 @@
-"""A matrix in parts: subtrees that are compressed and factored apart, and the top that joins them.
+"""A matrix in parts: subtrees that are compressed and factored separately, and the top levels.
 
-The tree is cut at level q. A *part* is a subtree below one of the ``2**q`` *slots* there (a slot
-may be empty: any number of parts will do), and knows of the rest only a few rows, its `Outside`.
-Its root has a skeleton and a basis like any other inner node; they are all that the *top*, the q
-levels above, knows of the part. All terms of K~ are those of the undivided matrix, so K~ is
+The tree is cut at level q, into ``2**q`` *slots*. A *part* is the subtree in one of them; slots may
+be empty, so any number of parts is possible. A part sees only a few rows of the rest, its
+`FarFieldSample`. Its root has a skeleton and a basis like any other inner node; the *top*, the q
+levels above, sees nothing else of the part. K~ has the same terms as the undivided matrix, so it is
 positive semi-definite::
 
-    part    compress, factor            leaves K_II - U U', transfer V, coupling C, root's L and Q
-    top     compress_top, Top.factor    V and C of the levels above, from the roots' skeletons
+    part    compress_part, factor             U, V and C of the subtree; L and Q of its root
+    top     compress_top, TopLevels.factor    V and C of the levels above, from the roots' skeletons
 
-A sweep goes up in every part, through the top, and down again: rank x k numbers from a part to the
-top, and as many back.
+A sweep runs up in every part, through the top, and down again: every part sends rank x k numbers to
+the top and receives as many.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,25 +26,26 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.hss.coefficients import CoefficientPool
-from hssvm.hss.matrix import HSSMatrix, Level, sweep_inner
-from hssvm.hss.nystroem import OVERSAMPLING, NestedNystroem
-from hssvm.hss.samples import Outside, draw_samples
+from hssvm.hss.matrix import HSSLevel, HSSMatrix, RootExchange, sweep_inner
+from hssvm.hss.nystroem import SAMPLES_PER_RANK, NestedNystroem
+from hssvm.hss.samples import FarFieldSample, draw_samples
 from hssvm.hss.tree import ClusterTree
 from hssvm.hss.ulv import FactorLevel, factor_level, solve_inner
+from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows, as_rows, require_finite, stack_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Root:
-    """What the root of a part tells the top.
+class SubtreeRoot(Aligned):
+    """The root of a part, as the top needs it.
 
     Attributes
     ----------
     X : (size, p) array or CSR matrix
-        Rows of its skeleton.
+        Rows of the skeleton.
     rank : int
     cholesky, rotation :
-        L and Q of its basis; see `compress.hpp`.
+        L and Q of the basis; see `compress.hpp`.
     """
 
     X: Rows
@@ -57,11 +59,11 @@ def compress_part(
     kernel: Kernel,
     X: Rows,
     tree: ClusterTree,
-    strategy: NestedNystroem,
-    outside: Outside,
+    compressor: NestedNystroem,
+    outside: FarFieldSample,
     *,
     random_state: int | np.random.Generator | None = 0,
-) -> tuple[HSSMatrix, Root]:
+) -> tuple[HSSMatrix, SubtreeRoot]:
     """Compress the kernel matrix of a part.
 
     Parameters
@@ -70,123 +72,131 @@ def compress_part(
     X : (n, p) array or CSR matrix
         Rows of the part.
     tree : ClusterTree
-        Of these rows; trees of all parts are equally deep.
-    strategy : NestedNystroem
-    outside : Outside
-        Without rows, the part is all there is.
+        Tree of these rows; the trees of all parts must have the same depth.
+    compressor : NestedNystroem
+    outside : FarFieldSample
+        Empty if there is only one part.
     random_state : int, numpy Generator or None
 
     Returns
     -------
     HSSMatrix
-        Its root has a basis.
-    Root
+        Its root has a basis, unlike the root of an undivided matrix.
+    SubtreeRoot
     """
     X = as_rows(X)
     require_finite(X)
     K = kernel.matrix(stack_rows([X, outside.X]))
     rng = np.random.default_rng(random_state)
-    levels, below = strategy.compress_part(K, X, tree, rng, outside.ends)
+    levels, below = compressor.compress_part(K, X, tree, rng, outside.ends)
     cholesky, rotation = below.arrays()
-    root = Root(X[levels[0].skeleton], int(levels[0].ranks[-1]), cholesky, rotation)
+    root = SubtreeRoot(X[levels[0].skeleton], int(levels[0].ranks[-1]), cholesky, rotation)
     return HSSMatrix(kernel, X, tree, levels), root
 
 
 @with_serial_blas
 def compress_top(
     kernel: Kernel,
-    roots: Sequence[Root],
+    roots: Sequence[SubtreeRoot],
     slots: NDArray[np.int64],
     sample: Rows,
-    sample_ends: NDArray[np.int64],
-    strategy: NestedNystroem,
+    sample_offsets: NDArray[np.int64],
+    compressor: NestedNystroem,
     part_depth: int,
     *,
     random_state: int | np.random.Generator | None = 0,
-) -> Top:
+) -> TopLevels:
     """Compress the levels above the parts.
 
     Parameters
     ----------
     kernel : Kernel
-    roots : sequence of Root
-        Of all parts, in order.
+    roots : sequence of SubtreeRoot
+        Roots of all parts, in order.
     slots : (n_parts,) int64
         Slot of each part, increasing.
     sample : (m, p) array or CSR matrix
         Rows of all parts, sorted by slot.
-    sample_ends : (2**q + 1,) int64
-        Those of slot i lie between ends i and i + 1.
-    strategy : NestedNystroem
+    sample_offsets : (2**q + 1,) int64
+        The rows of slot i are ``sample[sample_offsets[i] : sample_offsets[i + 1]]``.
+    compressor : NestedNystroem
     part_depth : int
-        Depth of the trees of the parts.
+        Depth of the parts' trees.
     random_state : int, numpy Generator or None
 
     Returns
     -------
-    Top
+    TopLevels
     """
-    n_slots = sample_ends.size - 1
+    n_slots = sample_offsets.size - 1
     depth = n_slots.bit_length() - 1
     sizes, ranks = np.zeros((2, n_slots), np.int64)
     sizes[slots] = [root.X.shape[0] for root in roots]
     ranks[slots] = [root.rank for root in roots]
-    skeleton_ends, rank_ends = (np.concatenate([[0], np.cumsum(count)]) for count in (sizes, ranks))
-    below = _core.Below(
+    skeleton_offsets, rank_offsets = (
+        np.concatenate([[0], np.cumsum(count)]) for count in (sizes, ranks)
+    )
+    below = _core.ChildBases(
         sizes,
         ranks,
         np.concatenate([root.cholesky for root in roots]),
         np.concatenate([root.rotation for root in roots]),
     )
     X = stack_rows([*(root.X for root in roots), sample])
-    K, n = kernel.matrix(X), int(skeleton_ends[-1])
-    none = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
-    samples_of = ClusterTree(np.arange(n, X.shape[0]), depth, *none, leaf_ends=sample_ends)
+    K, n = kernel.matrix(X), int(skeleton_offsets[-1])
+    no_cuts = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
+    sample_tree = ClusterTree(
+        np.arange(n, X.shape[0]), depth, *no_cuts, leaf_offsets=sample_offsets
+    )
     rng = np.random.default_rng(random_state)
-    candidates, ends = np.arange(n), skeleton_ends
-    levels: list[Level] = []
+    candidates, ends = np.arange(n), skeleton_offsets
+    levels: list[HSSLevel] = []
     for level in reversed(range(depth)):
         offsets = np.ascontiguousarray(ends[::2])
-        cap = strategy.largest_rank(depth + part_depth, level) if level else 0
+        cap = compressor.largest_rank(depth + part_depth, level) if level else 0
         cap = min(cap, int(np.diff(offsets).max()))
-        samples = draw_samples(samples_of, level, OVERSAMPLING * cap, rng)
-        here, below = strategy.compress_level(K, X.dtype, candidates, offsets, samples, cap, below)
+        samples = draw_samples(sample_tree, level, SAMPLES_PER_RANK * cap, rng)
+        here, below = compressor.compress_level(
+            K, X.dtype, candidates, offsets, samples, cap, below
+        )
         levels.append(here)
-        candidates, ends = here.skeleton, here.skeleton_ends
-    return Top(levels[::-1], rank_ends, X.dtype)
+        candidates, ends = here.skeleton, here.skeleton_offsets
+    return TopLevels(levels[::-1], rank_offsets, X.dtype)
 
 
-class Top:
-    """The levels above the parts; made by `compress_top`.
+class TopLevels:
+    """The levels above the parts, as returned by `compress_top`.
 
     Parameters
     ----------
-    levels : list of Level
+    levels : list of HSSLevel
         Root first.
     ranks : (2**depth + 1,) int64
-        Running sum of the ranks of the slots' roots.
+        Cumulative sum of the ranks of the slots' roots, starting at 0.
     dtype : dtype
     """
 
-    def __init__(self, levels: list[Level], ranks: NDArray[np.int64], dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, levels: list[HSSLevel], ranks: NDArray[np.int64], dtype: np.dtype[Any]
+    ) -> None:
         self.levels = levels
-        self.ranks = ranks
+        self.ranks = np.require(ranks, None, "A")
         self.dtype = np.dtype(dtype)
         child_ranks = [*(level.ranks for level in levels[1:]), ranks]
-        self.row_ends = [np.ascontiguousarray(below[::2]) for below in child_ranks]
-        self.shapes = [
-            _core.Level(ends, level.ranks, below, None)
-            for ends, level, below in zip(self.row_ends, levels, child_ranks, strict=False)
+        self.row_offsets = [np.ascontiguousarray(below[::2]) for below in child_ranks]
+        self.layouts = [
+            _core.LevelLayout(ends, level.ranks, below, None)
+            for ends, level, below in zip(self.row_offsets, levels, child_ranks, strict=False)
         ]
         counts = [*(int(level.ranks[-1]) for level in levels), int(ranks[-1])]
         self.coefficients = CoefficientPool(counts, self.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Top, (self.levels, self.ranks, self.dtype)
+        return TopLevels, (self.levels, self.ranks, self.dtype)
 
     @with_serial_blas
     def far_field(self, c: Floats) -> Floats:
-        """What the parts add to each other in a product with K~.
+        """Compute what the parts contribute to each other in a product with K~.
 
         Parameters
         ----------
@@ -197,35 +207,50 @@ class Top:
         -------
         array like c
         """
-        with self.coefficients.borrow(c.shape[1]) as room:
-            room[-1][:] = c
-            sweep_inner(self.shapes, self.levels, room)
-            return room[-1].copy()
+        with self.coefficients.borrow(c.shape[1]) as buffers:
+            buffers[-1][:] = c
+            sweep_inner(self.layouts, self.levels, buffers)
+            return buffers[-1].copy()
 
     @with_serial_blas
     def factor(self, R: Floats) -> TopFactor:
-        """Factor, from the R of the roots of all parts, one after the other."""
+        """Factor the top, given the concatenated R of the roots of all parts."""
         levels: list[FactorLevel] = []
         for i in reversed(range(len(self.levels))):
-            here, R = factor_level(self.shapes[i], self.levels[i], self.row_ends[i], True, R)
+            here, R = factor_level(self.layouts[i], self.levels[i], self.row_offsets[i], True, R)
             levels.append(here)
         return TopFactor(self, levels[::-1])
 
 
+class TopConnection(ABC):
+    """One part's connection to the levels above the parts.
+
+    All parts must make the same calls in the same order.
+    """
+
+    @abstractmethod
+    def far_field(self, c: Floats) -> Floats:
+        """Send the root's coefficients (rank, k); return the contributions of the other parts."""
+
+    @abstractmethod
+    def factor(self, R: Floats) -> RootExchange:
+        """Factor the top from the R of all parts; return the exchange for solves with it."""
+
+
 @dataclass(frozen=True, eq=False)
 class TopFactor:
-    """The top of ``K~ + diag(shift)``, factored."""
+    """Factorization of the top of ``K~ + diag(shift)``."""
 
-    top: Top
+    top: TopLevels
     levels: list[FactorLevel]
 
     @with_serial_blas
     def solve(self, c: Floats) -> Floats:
-        """What the parts add to each other in a solve; see `Top.far_field`."""
-        with self.top.coefficients.borrow(c.shape[1]) as room:
-            room[-1][:] = c
-            solve_inner(self.top.shapes, self.levels, room)
-            return room[-1].copy()
+        """Compute what the parts contribute to each other in a solve, as `TopLevels.far_field`."""
+        with self.top.coefficients.borrow(c.shape[1]) as buffers:
+            buffers[-1][:] = c
+            solve_inner(self.top.layouts, self.levels, buffers)
+            return buffers[-1].copy()
 
 
 def join_trees(
@@ -234,7 +259,7 @@ def join_trees(
     trees: Sequence[ClusterTree],
     slots: NDArray[np.int64],
 ) -> ClusterTree:
-    """The undivided tree, over the rows of the parts one after the other.
+    """Join the trees of the parts into one tree over their concatenated rows.
 
     Parameters
     ----------
@@ -242,14 +267,14 @@ def join_trees(
     thresholds : (2**q - 1,)
         Cuts of the top.
     trees : sequence of ClusterTree
-        Of the parts, equally deep. Where their rows are gone, so are those of the result.
+        Trees of the parts, of the same depth. The result has a `perm` only if they have one.
     slots : (n_parts,) int64
         Slot of each part, increasing.
 
     Returns
     -------
     ClusterTree
-        Leaves of empty slots are empty; no row is routed to them.
+        The leaves of empty slots are empty, and no row is routed to them.
     """
     n_slots, depth, width = thresholds.size + 1, trees[0].depth, directions.shape[1]
     all_directions, all_thresholds = [directions], [thresholds]

@@ -1,4 +1,4 @@
-"""Which outside points a node looks at when it chooses its skeleton."""
+"""Samples: the points outside a node against which its skeleton is chosen."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.hss.tree import ClusterTree
+from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Outside:
-    """The rest of a tree, as a part of it sees it: a few rows.
+class FarFieldSample(Aligned):
+    """A few rows that represent the rest of the tree to one part of it.
 
     Attributes
     ----------
     X : (m, p) array or CSR matrix
     ends : (q + 1,) int64
-        For a part at level q: rows between ends a - 1 and a lie in the sibling of its ancestor (or
-        of itself) at level a, for a = 1 .. q.
+        For a part whose root is at level q, ``X[ends[a - 1] : ends[a]]`` lie in the sibling of its
+        ancestor at level a, for a = 1 .. q; the ancestor at level q is the root of the part.
     """
 
     X: Rows
@@ -32,23 +33,23 @@ def draw_samples(
     level: int,
     n_samples: int,
     rng: np.random.Generator,
-    outside_ends: NDArray[np.int64] | None = None,
+    outside_offsets: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Outside points of every node of a level, ``(2**level, n_samples)`` rows of X.
+    """Draw samples outside every node of a level: ``(2**level, n_samples)`` row indices of X.
 
-    Equal shares come from the sibling of the node and of each of its ancestors, so near points
-    are drawn densely and far ones sparsely. Within a share the points are spaced evenly in tree
-    order, from a random start: tree order follows the geometry, so they spread over the subtree.
+    The sibling of the node and the siblings of its ancestors contribute equally, so nearby points
+    are sampled densely and distant ones sparsely. Within a sibling, the samples are evenly spaced
+    in tree order from a random start; tree order follows the geometry, so they cover the subtree.
 
-    Where the tree is a part of a larger one, `outside_ends` are the ends of `Outside`, whose rows
-    follow those of X. A sibling without rows has no share.
+    If the tree is a part of a larger one, `outside_offsets` are the offsets of a `FarFieldSample`,
+    whose rows follow those of X. Siblings without rows contribute no samples.
     """
     n_nodes = 2**level
     node = np.arange(n_nodes, dtype=np.int64)
-    siblings = []  # begin and end of their rows for every node, from the top down
-    if outside_ends is not None:
-        ends = np.broadcast_to(tree.n + outside_ends, (n_nodes, outside_ends.size))
-        siblings += [(ends[:, i], ends[:, i + 1]) for i in range(outside_ends.size - 1)]
+    siblings = []  # begin and end of their rows, for every node; from the top down
+    if outside_offsets is not None:
+        ends = np.broadcast_to(tree.n + outside_offsets, (n_nodes, outside_offsets.size))
+        siblings += [(ends[:, i], ends[:, i + 1]) for i in range(outside_offsets.size - 1)]
     for ancestor_level in range(1, level + 1):
         sibling = (node >> (level - ancestor_level)) ^ 1
         offsets = tree.offsets(ancestor_level)
@@ -56,21 +57,21 @@ def draw_samples(
     if not siblings or n_samples == 0:
         return np.empty((n_nodes, 0), np.int64)
     begin, end = (np.stack(side, axis=1) for side in zip(*siblings, strict=True))
-    place = _deal(begin, end, n_samples, rng.random((n_nodes, 1)))
-    if outside_ends is None:
+    place = _spread_evenly(begin, end, n_samples, rng.random((n_nodes, 1)))
+    if outside_offsets is None:
         return tree.perm[place]
     inside = place < tree.n
     place[inside] = tree.perm[place[inside]]
     return place
 
 
-def _deal(
+def _spread_evenly(
     begin: NDArray[np.int64],
     end: NDArray[np.int64],
     n_samples: int,
     start: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Take samples from the ranges of each node in turn, evenly spaced within a range."""
+    """Sample the ranges of each node in turn, evenly spaced within a range."""
     columns = np.arange(n_samples, dtype=np.int64)
     full = end > begin
     order = np.argsort(~full, axis=1, kind="stable")  # ranges with rows first

@@ -1,4 +1,4 @@
-"""Where to cut the nodes of a level."""
+"""Splitters: rules that cut the nodes of a level in two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hssvm.kernels.base import Floats, Rows, core_rows
 
 
 class Splitter(Protocol):
-    """Cuts every node of a level into two halves of equal size (they differ by one at most)."""
+    """Splits every node of a level into two halves whose sizes differ by at most one."""
 
     def split(self, X: Rows, n_nodes: int, perm: np.ndarray, seed: int) -> tuple[Floats, Floats]:
         """Reorder `perm` in place, node by node, the lower half of each node first.
@@ -23,24 +23,25 @@ class Splitter(Protocol):
         -------
         directions : (n_nodes, p)
         thresholds : (n_nodes,)
-            A point x of node i goes to the upper half if ``<x, directions[i]> > thresholds[i]``.
+            A point x of node i is in the upper half if ``<x, directions[i]> > thresholds[i]``.
         """
         ...
 
 
 @dataclass(frozen=True)
 class TwoMeansSplitter:
-    """Median cut along the line between the means of the two halves: balanced two-means.
+    """Balanced two-means: a median cut along the line between the means of the two halves.
 
-    Like a principal direction it follows the spread of the points, but it prefers to cut where
-    they fall into two groups, which leaves less of the kernel between the halves.
+    Like a principal direction, it follows the spread of the points, but it prefers to separate
+    clusters, which makes the kernel between the halves smaller.
 
     Parameters
     ----------
     n_samples : int
-        Points of the node that the direction is estimated from.
+        Number of points of the node from which the direction is estimated.
     n_starts : int
-        Random directions to start from; the one that ends with the means furthest apart is taken.
+        Number of random initial directions; the result with the largest distance between the means
+        is kept.
     n_iterations : int
     """
 

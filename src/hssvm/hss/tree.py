@@ -1,4 +1,4 @@
-"""The cluster tree: nearby points in the same node, all leaves on one level."""
+"""The cluster tree: it groups nearby points in nodes, with all leaves on the same level."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.hss.hashing import cut_rows, cut_width
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
+from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Rows, as_rows, core_rows, require_finite
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterTree:
+class ClusterTree(Aligned):
     """A perfect binary tree over n points.
 
     Level 0 is the root; level l has ``2**l`` nodes. Node i of level l owns the rows
     ``perm[offsets(l)[i] : offsets(l)[i + 1]]`` of X, and its children are nodes 2i and 2i + 1 of
-    level l + 1. n need not be a power of two: the sizes of a level differ by one at most, unless
-    the tree was joined from parts (see `join_trees`).
+    level l + 1. n need not be a power of two: the sizes of the nodes of a level differ by at most
+    one, unless the tree was joined from parts (see `join_trees`).
 
     Parameters
     ----------
@@ -33,19 +34,19 @@ class ClusterTree:
         Level of the leaves.
     directions : (2**depth - 1, width)
     thresholds : (2**depth - 1,)
-        The cuts of all inner nodes, root first: see `route`. The width is p, or smaller for wide
-        sparse rows, whose columns are hashed: see `hssvm.hss.hashing`.
-    leaf_ends : (2**depth + 1,) int64, optional
-        Ends of the leaves in tree order; not given, they are as equal as can be.
+        The cuts of all inner nodes, root first; see `route`. The width is p, or less for wide
+        sparse rows, whose columns are hashed; see `hssvm.hss.hashing`.
+    leaf_offsets : (2**depth + 1,) int64, optional
+        Offsets of the leaves in tree order; by default the leaves are of equal size, up to one.
     n_features : int, optional
-        p; not given, the width of the cuts.
+        p; by default the width of the cuts.
     """
 
     perm: NDArray[np.int64]
     depth: int
     directions: Floats
     thresholds: Floats
-    leaf_ends: NDArray[np.int64] | None = None
+    leaf_offsets: NDArray[np.int64] | None = None
     n_features: int | None = None
 
     @classmethod
@@ -57,7 +58,7 @@ class ClusterTree:
         random_state: int | np.random.Generator | None = 0,
         min_depth: int = 0,
     ) -> ClusterTree:
-        """Cut `X` level by level until no leaf has more than `leaf_size` points.
+        """Split `X` level by level until no leaf has more than `leaf_size` points.
 
         Parameters
         ----------
@@ -66,7 +67,7 @@ class ClusterTree:
         splitter : Splitter, default TwoMeansSplitter()
         random_state : int, numpy Generator or None
         min_depth : int
-            Least depth: parts of one tree must be equally deep.
+            Minimum depth; the parts of one tree must have the same depth.
 
         Examples
         --------
@@ -85,14 +86,14 @@ class ClusterTree:
         rng = np.random.default_rng(random_state)
         depth = max(min_depth, depth_for(n, leaf_size))
         perm = np.arange(n, dtype=np.int64)
-        seen = cut_rows(X, cut_width(X))
+        hashed = cut_rows(X, cut_width(X))
         cuts = []
         for level in range(depth):
-            told = {"done": level / depth}
-            logger.debug("tree: cutting level %d of %d", level + 1, depth, extra=told)
-            cuts.append(splitter.split(seen, 2**level, perm, int(rng.integers(2**63))))
-        none = np.empty((0, seen.shape[1]), X.dtype), np.empty(0, X.dtype)
-        directions, thresholds = (np.concatenate(parts) for parts in zip(none, *cuts, strict=True))
+            progress = {"done": level / depth}
+            logger.debug("tree: splitting level %d of %d", level + 1, depth, extra=progress)
+            cuts.append(splitter.split(hashed, 2**level, perm, int(rng.integers(2**63))))
+        empty = np.empty((0, hashed.shape[1]), X.dtype), np.empty(0, X.dtype)
+        directions, thresholds = (np.concatenate(parts) for parts in zip(empty, *cuts, strict=True))
         return cls(perm, depth, directions, thresholds, n_features=X.shape[1])
 
     @property
@@ -106,17 +107,17 @@ class ClusterTree:
         return 2**self.depth
 
     def offsets(self, level: int) -> NDArray[np.int64]:
-        """Ends of the nodes of a level in tree order, ``(2**level + 1,)``."""
+        """Offsets of the nodes of a level in tree order, ``(2**level + 1,)``."""
         n_nodes = 2**level
-        if self.leaf_ends is not None:
-            return np.ascontiguousarray(self.leaf_ends[:: 2 ** (self.depth - level)])
+        if self.leaf_offsets is not None:
+            return np.ascontiguousarray(self.leaf_offsets[:: 2 ** (self.depth - level)])
         return np.arange(n_nodes + 1, dtype=np.int64) * self.n // n_nodes
 
     def route(self, X: Rows) -> NDArray[np.int64]:
-        """Leaf of every row of new data.
+        """Return the leaf of every row of new data.
 
-        A point of the training data that lies exactly on a cut (duplicates of a median point) may
-        be routed to the other side than the one `perm` has it on.
+        A training point that lies exactly on a cut (a duplicate of a median point) may be routed to
+        the other side than the one that `perm` assigns it to.
 
         Parameters
         ----------
@@ -130,7 +131,7 @@ class ClusterTree:
         width = self.directions.shape[1]
         n_features = self.n_features or width
         if X.shape[1] != n_features:
-            raise ValueError(f"X has {X.shape[1]} features, the tree was built on {n_features}")
+            raise ValueError(f"X has {X.shape[1]} features, but the tree was built on {n_features}")
         leaf = np.empty(X.shape[0], dtype=np.int64)
         X = X.astype(self.directions.dtype, copy=False)
         rows = core_rows(cut_rows(X, width))
@@ -139,7 +140,7 @@ class ClusterTree:
 
 
 def depth_for(n: int, leaf_size: int) -> int:
-    """Least depth at which no leaf of n points has more than `leaf_size`."""
+    """Smallest depth at which no leaf of a tree over n points has more than `leaf_size`."""
     if leaf_size < 2:
         raise ValueError(f"leaf_size must be at least 2, got {leaf_size}")
     depth = 0

@@ -1,4 +1,4 @@
-"""Factorisation of ``K~ + diag(shift)`` and solves with it."""
+"""Factorization of ``K~ + diag(shift)``, and solves with the factor."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm._threads import with_serial_blas
-from hssvm.hss.matrix import Above, HSSMatrix, Level, as_block
+from hssvm.hss.matrix import HSSLevel, HSSMatrix, RootExchange, as_block
+from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import LAYOUT, Floats, require_positive
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class FactorLevel:
-    """Factors of the nodes of one level, node after node in flat arrays.
+class FactorLevel(Aligned):
+    """Factors of the nodes of one level, concatenated in flat arrays.
 
     Attributes
     ----------
@@ -27,7 +28,7 @@ class FactorLevel:
         Lc, the Cholesky factor of the node's diagonal block, in LAPACK's rectangular full packed
         format: m (m + 1) / 2 numbers per node.
     W :
-        ``Lc^-T Q``, (m, rank) per node, in column order.
+        ``Lc^-T Q``, (m, rank) per node, column-major.
     """
 
     packed: Floats
@@ -35,23 +36,23 @@ class FactorLevel:
 
 
 def solve_inner(
-    shapes: list[_core.Level],
+    layouts: list[_core.LevelLayout],
     levels: list[FactorLevel],
     c: list[Floats],
-    above: Above | None = None,
+    exchange: RootExchange | None = None,
 ) -> None:
-    """Up from the coefficients ``c[-1]`` of the lowest nodes, and down to what is added there."""
+    """Sweep up from the coefficients ``c[-1]`` of the lowest nodes, and down again, in place."""
     inner = range(len(c) - 1)
     for i in reversed(inner):
-        _core.solve_up(shapes[i], levels[i].packed, levels[i].W, c[i + 1], c[i])
-    if above is not None:
-        c[0][:] = above(c[0])
+        _core.solve_up(layouts[i], levels[i].packed, levels[i].W, c[i + 1], c[i])
+    if exchange is not None:
+        c[0][:] = exchange(c[0])
     for i in inner:
-        _core.solve_down(shapes[i], levels[i].W, c[i], c[i + 1])
+        _core.solve_down(layouts[i], levels[i].W, c[i], c[i + 1])
 
 
 class ULVFactor:
-    """``K~ + diag(shift)``, factored; made by `factor`.
+    """The ULV factorization of ``K~ + diag(shift)``, as returned by `factor`.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class ULVFactor:
     levels : list of FactorLevel
         Root first.
     R : (rank * rank,) array
-        Triangular factor that the root leaves for a level above; empty if it has none.
+        Triangular factor of the root, for the level above; empty if there is none.
     """
 
     def __init__(
@@ -69,25 +70,25 @@ class ULVFactor:
         self.matrix = matrix
         self.shift = shift
         self.levels = levels
-        self.R = R
+        self.R = np.require(R, None, "A")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ULVFactor, (self.matrix, self.shift, self.levels, self.R)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, without the matrix."""
+        """Memory in bytes, without the matrix."""
         return sum(level.packed.nbytes + level.W.nbytes for level in self.levels)
 
     @with_serial_blas
-    def solve(self, B: Any, above: Above | None = None) -> Floats:
+    def solve(self, B: Any, exchange: RootExchange | None = None) -> Floats:
         """Solve ``(K~ + diag(shift)) X = B``.
 
         Parameters
         ----------
         B : (n,) or (n, k)
-        above : callable, optional
-            Where the matrix is a part of a larger one: answers for the rest.
+        exchange : callable, optional
+            Communicates with the levels above if the matrix is a part of a larger one.
 
         Returns
         -------
@@ -95,11 +96,11 @@ class ULVFactor:
         """
         block = as_block(B, self.matrix.tree.n, self.matrix.dtype)
         X = np.empty_like(block)
-        shapes, leaves = self.matrix.shapes, self.levels[-1]
+        layouts, leaves = self.matrix.layouts, self.levels[-1]
         with self.matrix.coefficients.borrow(block.shape[1]) as c:
-            _core.solve_up_leaves(shapes[-1], leaves.packed, leaves.W, block, X, c[-1])
-            solve_inner(shapes, self.levels, c, above)
-            _core.solve_down(shapes[-1], leaves.W, c[-1], X)
+            _core.solve_up_leaves(layouts[-1], leaves.packed, leaves.W, block, X, c[-1])
+            solve_inner(layouts, self.levels, c, exchange)
+            _core.solve_down(layouts[-1], leaves.W, c[-1], X)
         return X.reshape(np.shape(B))
 
     def __matmul__(self, B: Any) -> Floats:
@@ -107,14 +108,14 @@ class ULVFactor:
         return self.multiply(B)
 
     @with_serial_blas
-    def multiply(self, B: Any, above: Above | None = None) -> Floats:
-        """Product ``(K~ + diag(shift)) B``, by the factors and without evaluating the kernel.
+    def multiply(self, B: Any, exchange: RootExchange | None = None) -> Floats:
+        """Product ``(K~ + diag(shift)) B`` from the factor, without evaluating the kernel.
 
         Parameters
         ----------
         B : (n,) or (n, k)
-        above : callable, optional
-            Where the matrix is a part of a larger one: answers for the rest.
+        exchange : callable, optional
+            Communicates with the levels above if the matrix is a part of a larger one.
 
         Returns
         -------
@@ -122,10 +123,10 @@ class ULVFactor:
         """
         block = as_block(B, self.matrix.tree.n, self.matrix.dtype)
         Y = np.empty_like(block)
-        shape, basis = self.matrix.shapes[-1], self.matrix.levels[-1].basis
-        with self.matrix.far_field(block, above) as delta:
-            _core.multiply_down_leaves(
-                shape, self.levels[-1].packed, basis, self.matrix.projection, delta, block, Y
+        layout, basis = self.matrix.layouts[-1], self.matrix.levels[-1].basis
+        with self.matrix.far_field(block, exchange) as delta:
+            _core.matmul_down_leaves_from_factor(
+                layout, self.levels[-1].packed, basis, self.matrix.projection, delta, block, Y
             )
         return Y.reshape(np.shape(B))
 
@@ -136,14 +137,13 @@ class ULVFactor:
 
 @with_serial_blas
 def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
-    """Factor ``K~ + diag(shift)``; another shift needs another factor but no new compression.
+    """Factor ``K~ + diag(shift)``; a new shift needs a new factor, but no new compression.
 
     Parameters
     ----------
     matrix : HSSMatrix
     shift : float or (n,) array
-        Positive: one number, or one per row. In float32 a shift far below 1e-6 of the largest
-        eigenvalue is lost in rounding.
+        Positive. In float32, a shift far below 1e-6 of the largest eigenvalue is lost to rounding.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
     for i in reversed(range(depth + 1)):
         K, D = (matrix.kernel_matrix, shifts) if i == depth else (None, None)
         here, R = factor_level(
-            matrix.shapes[i], matrix.levels[i], matrix.row_ends(i), matrix.projection, R, K, D
+            matrix.layouts[i], matrix.levels[i], matrix.row_offsets(i), matrix.projection, R, K, D
         )
         logger.debug("factor: level %d of %d", i, depth, extra={"done": 1 - i / (depth + 1)})
         levels.append(here)
@@ -178,24 +178,24 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
 
 
 def factor_level(
-    shape: _core.Level,
-    level: Level,
-    row_ends: NDArray[np.int64],
+    layout: _core.LevelLayout,
+    level: HSSLevel,
+    row_offsets: NDArray[np.int64],
     projection: bool,
-    R_below: Floats | None,
+    child_R: Floats | None,
     K: _core.KernelMatrix | None = None,
     shifts: Floats | None = None,
 ) -> tuple[FactorLevel, Floats]:
-    """Factor the nodes of a level; return what they keep, and R for the level above.
+    """Factor the nodes of a level; return their factors, and R for the level above.
 
-    At the leaves K and the shifts matter, above them the R of the level below.
+    The leaves need K and the shifts, the levels above them the R of the level below.
     """
-    m, ranks = np.diff(row_ends), np.diff(level.ranks)
+    m, ranks = np.diff(row_offsets), np.diff(level.ranks)
     dtype = level.basis.dtype
     packed: Floats = np.empty(int((m * (m + 1) // 2).sum()), dtype)
     W = np.empty_like(level.basis)
     R: Floats = np.empty(int((ranks**2).sum()), dtype)
     _core.factor_level(
-        shape, K, shifts, level.basis, level.coupling, projection, R_below, packed, W, R
+        layout, K, shifts, level.basis, level.coupling, projection, child_R, packed, W, R
     )
     return FactorLevel(packed, W), R

@@ -1,10 +1,10 @@
-"""Data from files: `read` returns (X, y) from LIBSVM text, CSV, Parquet or NumPy files.
+"""Reading of data: `load_data` returns (X, y) from LIBSVM text, CSV, Parquet or NumPy files.
 
-One file per format (`libsvm`, `delimited`, `parquet`, `npy`); `files` opens and unpacks them,
-`columns` finds features and labels in a table, `table` is what comes out. Whatever the format, X is
-finite, or reading fails and says where and what to do.
+There is one module per format (`libsvm`, `delimited`, `parquet`, `npy`); `files` opens and
+decompresses files, `columns` selects the features and labels of a table, `table` is the result. X
+is always finite: for missing or infinite values, reading fails with an error that names the line.
 """
 
-from hssvm.io.read import read
+from hssvm.io.load import load_data
 
-__all__ = ["read"]
+__all__ = ["load_data"]

@@ -1,8 +1,8 @@
-"""Which columns of a table are the features, the labels and the weights.
+"""Selection of the features, labels and weights among the columns of a table.
 
-`Roles` are those of a table to learn from: the caller names the special columns, the others are
-features. `Known` are those of a table to predict: the model has seen the columns before, and finds
-them by name wherever there are names.
+`Roles` is for training data: the caller names the target and weight columns, and all others are
+features. `Known` is for prediction: the columns are those that the model was trained on, matched by
+name if there are names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hssvm.io.files import Source
 
 @dataclass(frozen=True)
 class Columns:
-    """Numbers of the columns in use.
+    """Indices of the selected columns.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Columns:
         In the order of X.
     label, weight : int or None
     names : list of str, or None
-        Of all columns of the table.
+        Names of all columns of the table.
     n : int
-        How many there are.
+        Number of columns of the table.
     """
 
     features: list[int]
@@ -38,12 +38,12 @@ class Columns:
 
     @property
     def feature_names(self) -> list[str] | None:
-        """In the order of X."""
+        """Names of the features, in the order of X."""
         return None if self.names is None else [self.names[j] for j in self.features]
 
     @property
     def target(self) -> str | int | None:
-        """Name of the column of labels, or its number where columns have no names."""
+        """Name of the target column, or its index if the columns have no names."""
         return self.label if self.names is None or self.label is None else self.names[self.label]
 
     @property
@@ -53,34 +53,34 @@ class Columns:
         return [j for j in range(self.n) if j not in used]
 
     def title(self, j: int) -> str:
-        """A column in a message."""
+        """Description of a column for messages."""
         return f"column {j if self.names is None else repr(self.names[j])}"
 
 
 class ColumnRule(ABC):
-    """Chooses the columns of a table."""
+    """Selects the columns of a table."""
 
     @abstractmethod
     def is_header(self, fields: list[str]) -> bool:
-        """Whether the first record of a file must be its header."""
+        """Whether the first record of a file must be a header."""
 
     @abstractmethod
     def choose(self, source: Source, n: int, names: Sequence[str] | None) -> Columns:
-        """Choose among `n` columns; `names` if they have any."""
+        """Select from `n` columns, which may have names."""
 
     @abstractmethod
     def check_no_table(self, where: str) -> None:
-        """Raise ValueError if the rule names columns, which `where` does not have."""
+        """Raise ValueError if the rule names columns, for a file without; `where` explains it."""
 
 
 @dataclass(frozen=True)
 class Roles(ColumnRule):
-    """All columns are features but those named here, by name or number.
+    """Rule by which all columns are features, except those given here by name or index.
 
     Attributes
     ----------
     target : str, int, None or False
-        None is the first column, False none.
+        None is the first column; False if there is no target column.
     weight : str, int or None
     """
 
@@ -88,48 +88,47 @@ class Roles(ColumnRule):
     weight: str | int | None = None
 
     def is_header(self, fields: list[str]) -> bool:
-        """A name needs a header."""
+        """Whether a column is given by name, which requires a header."""
         return isinstance(self.target, str) or isinstance(self.weight, str)
 
     def choose(self, source: Source, n: int, names: Sequence[str] | None) -> Columns:
-        """Choose among `n` columns; `names` if they have any."""
+        """Select from `n` columns, which may have names."""
         label = None
         if self.target is not False:
             label = column_number(source, 0 if self.target is None else self.target, n, names)
             if n == 1:
                 raise ValueError(
-                    f"{source} has one column, which would be that of the labels; look for what "
-                    "separates the columns if there should be more, or pass target=False if it is "
-                    "a feature"
+                    f"{source} has only one column, which would be the target; check the separator "
+                    "if there should be more, or pass target=False if it is a feature"
                 )
         weight = None if self.weight is None else column_number(source, self.weight, n, names)
         if weight is not None and weight == label:
             raise ValueError(f"{source}: column {self.weight!r} cannot be both label and weight")
         features = [j for j in range(n) if j not in (label, weight)]
         if not features:
-            raise ValueError(f"{source} has no columns left for features")
+            raise ValueError(f"{source} has no feature columns")
         return Columns(features, label, weight, None if names is None else list(names), n)
 
     def check_no_table(self, where: str) -> None:
-        """Raise ValueError if a column is named; `where` has none."""
+        """Raise ValueError if the rule names columns."""
         if self.target is not None and self.target is not False:
-            raise ValueError(f"target is for tables; {where}")
+            raise ValueError(f"target applies only to tables; {where}")
         if self.weight is not None:
-            raise ValueError("weights are a column of a table, which this file is not")
+            raise ValueError("sample weights must be a column of a table, and this file is not one")
 
 
 @dataclass(frozen=True)
 class Known(ColumnRule):
-    """The columns that a model was trained on.
+    """Rule that selects the columns that a model was trained on.
 
     Attributes
     ----------
     n_features : int
     feature_names : list of str, or None
     trained_target : str, int or None
-        Column of the labels in the training file. It may be missing.
+        Target column of the training file, which may be missing.
     target : str, int or None
-        Column that the caller says to have the labels. It must be there.
+        Target column given by the caller, which must exist.
     """
 
     n_features: int
@@ -138,13 +137,13 @@ class Known(ColumnRule):
     target: str | int | None = None
 
     def is_header(self, fields: list[str]) -> bool:
-        """Known names make a header."""
+        """Whether the fields contain a known name."""
         known = [*(self.feature_names or ())]
         known += [name for name in (self.target, self.trained_target) if isinstance(name, str)]
         return not set(known).isdisjoint(fields)
 
     def choose(self, source: Source, n: int, names: Sequence[str] | None) -> Columns:
-        """Choose by name if table and model have names, else by position."""
+        """Select by name if the table and the model have names, else by position."""
         if names is None or self.feature_names is None:
             return self._by_position(source, n, names)
         missing = [name for name in self.feature_names if name not in names]
@@ -162,8 +161,8 @@ class Known(ColumnRule):
             label = names.index(str(self.trained_target))
         if label in features:
             raise ValueError(
-                f"{source}: column {names[label]!r} is a feature of the model, and cannot be the "
-                "target"
+                f"{source}: column {names[label]!r} cannot be the target, as it is a feature of "
+                "the model"
             )
         return Columns(features, label, None, list(names), n)
 
@@ -176,42 +175,42 @@ class Known(ColumnRule):
             return Columns(list(range(n)), None, None, columns, n)
         if n != self.n_features + 1:
             raise ValueError(
-                f"{source} has {n} columns, but the model has {self.n_features} features: the file "
+                f"{source} has {n} columns, but the model has {self.n_features} features; the file "
                 f"must have {self.n_features} columns, or {self.n_features + 1} with the labels"
             )
         if target is None:
             raise ValueError(
-                f"{source} has one column more than the model has features; pass the number of the "
+                f"{source} has one column more than the model has features; pass the index of the "
                 "column of labels as target"
             )
         label = column_number(source, target, n, names)
         return Columns([j for j in range(n) if j != label], label, None, columns, n)
 
     def check_no_table(self, where: str) -> None:
-        """Raise ValueError if a column is named; `where` has none."""
+        """Raise ValueError if the rule names columns."""
         if self.target is not None:
-            raise ValueError(f"target is for tables; {where}")
+            raise ValueError(f"target applies only to tables; {where}")
 
 
 def column_number(source: Source, column: str | int, n: int, names: Sequence[str] | None) -> int:
-    """Number of a column that is given by its name, or by a number that may count from the end."""
+    """Index of a column that is given by its name, or by an index that may be negative."""
     if isinstance(column, str):
         if names is None:
-            raise ValueError(f"{source}: its columns have no names; pass the number of {column!r}")
+            raise ValueError(f"{source} has no column names; pass the index of {column!r}")
         if column not in names:
             raise ValueError(f"{source} has no column {column!r}; its columns are {_listed(names)}")
         return list(names).index(column)
     if not -n <= column < n:
-        raise ValueError(f"{source} has no column {column}; it has {n}, the first is 0")
+        raise ValueError(f"{source} has no column {column}; its columns are 0 to {n - 1}")
     return column % n
 
 
 def require_distinct(source: Source | str, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise ValueError if two columns have one of the wanted names."""
+    """Raise ValueError if several columns have the same one of the wanted names."""
     counts = Counter(names)
     for name in wanted:
         if counts[name] > 1:
-            raise ValueError(f"{source} has {counts[name]} columns called {name!r}; rename them")
+            raise ValueError(f"{source} has {counts[name]} columns named {name!r}; rename them")
 
 
 def _listed(names: Sequence[str]) -> str:

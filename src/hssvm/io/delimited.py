@@ -1,7 +1,7 @@
-"""CSV: numbers or booleans between commas, or tabs in a .tsv file; labels may be any text.
+"""CSV files: numbers or booleans, separated by commas, or tabs in .tsv files; labels may be text.
 
-NumPy's reader does the work. Where it fails, or where a value is missing, the file is read again
-record by record, to tell the line.
+The files are read by `numpy.loadtxt`. If it fails, or if a value is missing, the file is read again
+record by record, to find the line.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 class _Layout:
     separator: str
     columns: Columns
-    n_above: int  # lines of the header
-    booleans: set[int]  # features that the first row has as true or false
+    n_above: int  # number of header lines
+    booleans: set[int]  # features that are true or false in the first row
 
 
 def read_delimited(
     source: Source, dtype: np.dtype[Any], rule: ColumnRule, separator: str | None
 ) -> Table:
-    """X and y of a file."""
+    """Read a CSV file."""
     layout = _layout(source, rule, separator)
     columns = layout.columns
     labels: list[str] = []
@@ -54,7 +54,7 @@ def read_delimited(
     try:
         with _text(source) as text:
             table = np.loadtxt(
-                # a generator, so that other threads and signals are served between the lines
+                # a generator, so that other threads and signal handlers run between the lines
                 (line for line in islice(text, layout.n_above, None)),
                 dtype=dtype,
                 comments=None,
@@ -90,7 +90,7 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
         for other in _SEPARATORS:
             if other in first[0]:
                 raise ValueError(
-                    f"{source} has one column if {between!r} separates; did you mean "
+                    f"{source} has only one column with the separator {between!r}; did you mean "
                     f"separator={other!r}?"
                 )
     has_header = rule.is_header(first) or any(
@@ -106,7 +106,7 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
 
 
 def _labels(labels: list[str]) -> tuple[NDArray[Any], bool]:
-    """Labels as numbers if all of them are, and whether."""
+    """Convert the labels to numbers if all of them are, and return whether they are."""
     numbers = [_number(label) for label in labels]
     if None in numbers:
         return np.array(labels, dtype=np.str_), False
@@ -114,7 +114,7 @@ def _labels(labels: list[str]) -> tuple[NDArray[Any], bool]:
 
 
 def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labels: bool) -> None:
-    """Raise ValueError for the first record that cannot be used."""
+    """Raise ValueError for the first invalid record."""
     largest = float(np.finfo(dtype).max)
     columns, unused = layout.columns, set(layout.columns.unused)
     for line, fields in _records(source, layout.separator):
@@ -123,7 +123,7 @@ def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labe
         where = f"{source}, line {line}"
         if len(fields) != columns.n:
             raise ValueError(
-                f"{where}: {len(fields)} fields in place of {columns.n}; complete or drop the line"
+                f"{where}: {len(fields)} fields instead of {columns.n}; complete or drop the line"
             )
         for j, field in enumerate(fields):
             value = (_value if j in layout.booleans else _number)(field)
@@ -149,7 +149,7 @@ def _remedy(field: str) -> str:
     for other in _SEPARATORS:
         if other in field:
             return f"did you mean separator={other!r}?"
-    return "write it as one, or name the column of labels by target"
+    return "convert it to a number, or name the column of labels by target"
 
 
 def _number(field: str) -> float | None:
@@ -160,7 +160,7 @@ def _number(field: str) -> float | None:
 
 
 def _value(field: str) -> float | None:
-    """A number, or a boolean as one."""
+    """Convert a number or a boolean."""
     return _BOOLEANS.get(field.lower(), _number(field))
 
 
@@ -172,7 +172,7 @@ def _boolean(field: str) -> float:
 
 
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The number of its last line and the fields of every record that is not empty."""
+    """Yield the number of the last line, and the fields, of every nonempty record."""
     with _text(source) as text:
         reader = csv.reader(text, delimiter=separator)
         try:
@@ -189,4 +189,6 @@ def _text(source: Source) -> Iterator[io.TextIOWrapper]:
         try:
             yield text
         except UnicodeDecodeError as error:
-            raise ValueError(f"{source} is not UTF-8 text ({error}); convert it") from error
+            raise ValueError(
+                f"{source} is not UTF-8 text ({error}); convert it to UTF-8"
+            ) from error

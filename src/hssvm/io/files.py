@@ -1,4 +1,4 @@
-"""Files by their endings: which format, and how to unpack."""
+"""Data files: their format, by extension, and decompression."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ FORMATS = {
     "parquet": (".parquet",),
     "numpy": (".npy", ".npz"),
 }
-"""Endings of each format, before that of a compression."""
+"""File extensions of each format, without the suffix of a compression."""
 
 MAX_RATIO, ALWAYS_ALLOWED = 100, 2**28
-"""A packed file may unpack to so many times its size, and to so many bytes in any case. Numbers as
-text rarely shrink by a factor of 20; a few kilobytes that unpack to many gigabytes are an attack or
-an accident."""
+"""A file may decompress to MAX_RATIO times its size, or to ALWAYS_ALLOWED bytes if that is more.
+Numbers as text rarely compress by more than a factor of 20; a few kilobytes that decompress to many
+gigabytes are an attack or an accident."""
 
 _UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 class Source:
-    """A file to read, as often as necessary.
+    """A file that can be read several times.
 
     Parameters
     ----------
     path : path
     spool : file, optional
-        A real file with the bytes, where `path` is only the name to show.
+        An open file with the data; `path` is then only a name for messages.
     """
 
     def __init__(self, path: str | os.PathLike[str], spool: IO[bytes] | None = None) -> None:
@@ -50,7 +50,7 @@ class Source:
 
     @classmethod
     def from_stream(cls, stream: IO[bytes], name: str) -> Source:
-        """Copy a stream that can be read once, such as stdin, to a temporary file."""
+        """Copy a stream that can be read only once, such as stdin, to a temporary file."""
         spool = tempfile.TemporaryFile()  # noqa: SIM115  closed with the source
         shutil.copyfileobj(stream, spool)
         spool.flush()
@@ -63,44 +63,44 @@ class Source:
 
     @property
     def is_packed(self) -> bool:
-        """Whether the name ends in a compression that is known here."""
+        """Whether the file has the extension of a supported compression."""
         return self._spool is None and self.path.suffix.lower() in _UNPACK
 
     @property
     def ending(self) -> str:
-        """Of the name, in small letters and without that of its compression."""
+        """File extension in lowercase, without the suffix of a compression."""
         return (self.path.with_suffix("") if self.is_packed else self.path).suffix.lower()
 
     @property
     def format(self) -> str:
-        """The format that the name tells."""
+        """Format by file extension."""
         if self._spool is not None:
             raise ValueError(
-                f"{self} has no name that tells its format; pass format="
+                f"the format of {self} is unknown, as it has no file extension; pass format="
                 f"{' or '.join(map(repr, FORMATS))}"
             )
         for name, endings in FORMATS.items():
             if self.ending in endings:
                 return name
         raise ValueError(
-            f"{self}: no format is known for the ending {self.ending!r}; pass format="
-            f"{' or '.join(map(repr, FORMATS))}, and unpack other compressions than "
+            f"{self}: the file extension {self.ending!r} is unknown; pass format="
+            f"{' or '.join(map(repr, FORMATS))}, and decompress files other than "
             f"{' '.join(_UNPACK)}"
         )
 
     def fraction_read(self) -> float | None:
-        """Share of the bytes that have been read since `open`; for other threads to ask."""
+        """Fraction of the bytes read since `open`, for use by other threads; None if unknown."""
         descriptor, n_bytes = self._descriptor, self._n_bytes
         if descriptor is None or n_bytes == 0:
             return None
         try:
             return min(1.0, os.lseek(descriptor, 0, os.SEEK_CUR) / n_bytes)
-        except OSError:  # a pipe, or closed since
+        except OSError:  # a pipe, or closed in the meantime
             return None
 
     @contextmanager
     def open(self) -> Iterator[Any]:
-        """The bytes, as they are."""
+        """Open the file without decompressing it."""
         with self._open_again() as file:
             self._n_bytes, self._descriptor = os.fstat(file.fileno()).st_size, file.fileno()
             try:
@@ -116,7 +116,7 @@ class Source:
 
     @contextmanager
     def unpacked(self) -> Iterator[Any]:
-        """The bytes, unpacked if the name says so; ValueError where they are far too many."""
+        """Open the file, decompressed if necessary; ValueError if it becomes far too large."""
         with self.open() as file:
             if not self.is_packed:
                 yield file
@@ -127,12 +127,13 @@ class Source:
                     yield io.BufferedReader(_Limited(unpacked, limit, str(self)), 2**16)
             except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
                 raise ValueError(
-                    f"{self} cannot be unpacked ({error}); it is damaged or cut short, get it again"
+                    f"{self} cannot be decompressed ({error}); it is corrupted or incomplete, "
+                    "download or create it again"
                 ) from error
 
 
 class _Limited(io.RawIOBase):
-    """The first bytes of a file; ValueError for one more."""
+    """A file with a maximum size; raises ValueError if it is larger."""
 
     def __init__(self, file: IO[bytes], limit: int, name: str) -> None:
         self._file = file
@@ -147,8 +148,8 @@ class _Limited(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             raise ValueError(
-                f"{self._name} unpacks to more than {MAX_RATIO} times its size; if it is what it "
-                "should be, unpack it first"
+                f"{self._name} decompresses to more than {MAX_RATIO} times its size; if this is "
+                "intended, decompress it first"
             )
         buffer[: len(data)] = data
         return len(data)

@@ -1,4 +1,4 @@
-"""LIBSVM text: ``label index:value index:value ...`` in each line, indices from 1."""
+"""LIBSVM text: ``label index:value index:value ...`` in each line, with indices from 1."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hssvm.io.files import Source
 from hssvm.io.table import Table
 
 MAX_FEATURES = 2**31 - 1
-_PIECE = 1 << 24  # bytes of text in memory
+_CHUNK = 1 << 24  # bytes of text that are parsed at a time
 
 
 def read_libsvm(source: Source, n_features: int | None, dtype: np.dtype[Any]) -> Table:
-    """X, in CSR or dense if more than half full, and y, None if no line has a label."""
+    """Read X, dense if more than half full, else CSR, and y, None if no line has a label."""
     parser = _core.LibsvmText_f32 if dtype == np.float32 else _core.LibsvmText_f64
     text = parser(MAX_FEATURES if n_features is None else n_features)
     with source.unpacked() as file:
-        while lines := file.read(_PIECE) + file.readline():
+        while lines := file.read(_CHUNK) + file.readline():
             try:
                 text.feed(lines)
             except ValueError as error:

@@ -1,4 +1,4 @@
-"""NumPy's own files."""
+"""NumPy files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _DAMAGE = (
     EOFError, KeyError, MemoryError, OSError, OverflowError, RuntimeError, SyntaxError, TypeError,
     ValueError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-"""What `numpy.load` raises for a file that is not as it should be: it evaluates the header of an
-array, and believes its shape."""
+"""Exceptions that `numpy.load` may raise for a corrupted file: it evaluates the header of an array,
+and trusts its shape."""
 
 
 def read_numpy(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
-    """X and y of an .npz file with these arrays, or of the table in an .npy file."""
+    """Read the arrays X and y of an .npz file, or the table in an .npy file."""
     with source.open() as file:
         try:
             arrays = _load(file)
@@ -31,12 +31,12 @@ def read_numpy(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
             raise ValueError(f"{source} cannot be read as a NumPy file: {error}") from error
     if "table" in arrays:
         return _from_table(source, arrays["table"], dtype, rule)
-    rule.check_no_table("the labels of an .npz file are its y")
+    rule.check_no_table("the labels of an .npz file are its array y")
     if "X" not in arrays:
-        raise ValueError(f"{source} has no array X; it has {', '.join(arrays) or 'none'}")
+        raise ValueError(f"{source} has no array X; its arrays are {', '.join(arrays) or 'none'}")
     X = as_features(source, arrays["X"], dtype)
     if isinstance(rule, Known) and X.shape[1] != rule.n_features:
-        raise ValueError(f"{source} has {X.shape[1]} features, the model has {rule.n_features}")
+        raise ValueError(f"{source} has {X.shape[1]} features, but the model has {rule.n_features}")
     if "y" not in arrays:
         return Table(X)
     if arrays["y"].shape != X.shape[:1]:
@@ -45,18 +45,18 @@ def read_numpy(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
 
 
 def _load(file: IO[bytes]) -> dict[str, NDArray[Any]]:
-    """The table of an .npy file, or the arrays of an .npz file; others than X and y are empty."""
+    """Load the table of an .npy file, or the arrays of an .npz file; only X and y are read."""
     loaded = np.load(file, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return {"table": loaded}
     for member in loaded.zip.infolist():
         if member.file_size > max(ALWAYS_ALLOWED, MAX_RATIO * member.compress_size):
             raise ValueError(
-                f"{member.filename} unpacks to more than {MAX_RATIO} times its size; save it with "
-                "np.savez if it is what it should be"
+                f"{member.filename} decompresses to more than {MAX_RATIO} times its size; if this "
+                "is intended, save it with np.savez"
             )
-    nothing = np.empty(0)
-    return {k: np.asarray(loaded[k]) if k in ("X", "y") else nothing for k in loaded.files}
+    unread = np.empty(0)
+    return {k: np.asarray(loaded[k]) if k in ("X", "y") else unread for k in loaded.files}
 
 
 def _from_table(

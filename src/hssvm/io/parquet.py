@@ -1,4 +1,4 @@
-"""Parquet, by pyarrow."""
+"""Parquet files, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hssvm.io.table import Table, as_features, as_labels
 
 
 def read_parquet(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
-    """X and y of the columns of a file."""
+    """Read a Parquet file."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -41,14 +41,15 @@ def _numbers(source: Source, table: Any, j: int) -> NDArray[Any]:
     values = _column(source, table, j)
     if values.dtype.kind not in "fiub":
         raise ValueError(
-            f"{source}: column {table.column_names[j]!r} has {table.schema.field(j).type} in place "
-            "of numbers; encode it as numbers or drop it, or pass it as target if it is the label"
+            f"{source}: column {table.column_names[j]!r} has type {table.schema.field(j).type} "
+            "instead of numbers; encode it as numbers, drop it, or pass it as target if it is the "
+            "label"
         )
     return values
 
 
 def _column(source: Source, table: Any, j: int) -> NDArray[Any]:
-    """Column number `j` of a table, (n,), without missing values."""
+    """Return column `j` of a table, (n,); raise ValueError if it has missing values."""
     column = table.column(j)
     if column.null_count:
         row = column.is_null().to_pylist().index(True)

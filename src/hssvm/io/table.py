@@ -1,4 +1,4 @@
-"""What is read from a file, and what its columns may hold."""
+"""The contents of a data file, and the validation of its values."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from hssvm.kernels.base import Floats, Rows
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows with their labels, and the names of their columns.
+    """Rows with their labels, and the names of the columns.
 
     Attributes
     ----------
     X : (n, p) array or CSR array
     y, sample_weight : (n,) array or None
     feature_names : sequence of str, or None
-        If the file has names.
+        None if the file has no column names.
     target : str, int or None
-        Name of the column of labels, or its number where columns have no names; None where the file
-        has labels but no such column, or no labels.
+        Name of the target column, or its index if the columns have no names; None if the file has
+        no labels, or is not a table.
     unused : sequence of str
-        Columns that were not read, as text.
+        Names or indices of columns that were not read.
     """
 
     X: Rows
@@ -46,14 +46,14 @@ class Table:
         y: NDArray[Any] | None,
         sample_weight: NDArray[Any] | None,
     ) -> Table:
-        """Return the columns of a file with what they are called."""
+        """Return a table with the names of the selected columns."""
         weight = None if sample_weight is None else sample_weight.astype(np.float64)
         unused = [columns.title(j).removeprefix("column ") for j in columns.unused]
         return cls(X, y, weight, columns.feature_names, columns.target, unused)
 
 
 def as_features(source: Source, values: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
-    """Return the (n, p) numbers as X, all of them finite."""
+    """Convert (n, p) values to X; raise ValueError unless they are finite numbers."""
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise ValueError(
             f"{source}: expected a table of numbers, got shape {values.shape} of {values.dtype}"
@@ -67,17 +67,17 @@ def as_features(source: Source, values: NDArray[Any], dtype: np.dtype[Any]) -> F
         row, column = divmod(int(np.argmin(finite)), X.shape[1])
         raise ValueError(
             f"{source}: feature {column} of row {row} is {values[row, column]}; impute it or drop "
-            "the row, or read with dtype=np.float64 if it is a number beyond float32"
+            "the row, or read with dtype=np.float64 if it is a number too large for float32"
         )
     return X
 
 
 def as_labels(source: Source, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the (n,) labels as y: numbers as float64, all of them finite, or strings."""
+    """Convert (n,) labels to y: finite numbers to float64, or strings."""
     if values.dtype.kind in "US":
         return values.astype(np.str_)
     if values.dtype.kind not in "fiub":
-        raise ValueError(f"{source}: labels are numbers or strings, not {values.dtype}")
+        raise ValueError(f"{source}: labels must be numbers or strings, got {values.dtype}")
     y = values.astype(np.float64)
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))

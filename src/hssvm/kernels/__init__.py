@@ -1,8 +1,8 @@
 """Kernels: small immutable objects with ``block(X, Y)``, ``diag(X)`` and ``matrix(X)``.
 
-All of them are positive semi-definite, which everything above relies on. `base` has the interface
-and the rules for data (dense or CSR, float32 or float64); `radial` the functions of the distance;
-`inner` the functions of the inner product; `wrapped` any Python function.
+All kernels are positive semi-definite, and the rest of the package relies on it. `base` defines the
+interface and the accepted data (dense or CSR, float32 or float64); `radial` has functions of the
+distance, `inner` functions of the inner product; `wrapped` turns any Python function into a kernel.
 """
 
 from hssvm.kernels.base import Kernel, as_rows

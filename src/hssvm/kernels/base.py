@@ -1,4 +1,4 @@
-"""What a kernel is, and which arrays it takes."""
+"""The kernel interface and the arrays that kernels accept."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Rows: TypeAlias = Any
 
 
 LAYOUT: tuple[Literal["C"], Literal["A"]] = ("C", "A")
-"""Of arrays that the core reads, for `numpy.require`: contiguous rows, aligned."""
+"""`numpy.require` flags of arrays passed to the core: C-contiguous and aligned."""
 
 
 def as_rows(X: Rows) -> Rows:
-    """`X` as the core reads it: C-contiguous and aligned, or canonical CSR; float32 or float64.
+    """Convert `X` for the core: C-contiguous and aligned, or canonical CSR; float32 or float64.
 
-    Other number types become float64. Nothing is copied where nothing has to change.
+    Other dtypes become float64. `X` is copied only if something has to change.
     """
     if np.iscomplexobj(X):
-        raise TypeError("X is complex; kernels here are of real features")
+        raise TypeError("X is complex; convert it to real features")
     if scipy.sparse.issparse(X):
         require_valid_sparse(X)
         X = X.tocsr()
@@ -43,13 +43,13 @@ def as_rows(X: Rows) -> Rows:
         return X
     X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, (rows, features); its shape is {X.shape}")
+        raise ValueError(f"X must have two dimensions, (rows, features), got shape {X.shape}")
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
     return np.require(X, dtype, LAYOUT)
 
 
 def require_finite(X: Rows) -> None:
-    """Raise ValueError where `X` has NaN or infinite entries, naming the first such row."""
+    """Raise ValueError if `X` has NaN or infinite entries, naming the first such row."""
     values = X.data if scipy.sparse.issparse(X) else X
     finite = np.isfinite(values)
     if not finite.all():
@@ -62,7 +62,7 @@ def require_finite(X: Rows) -> None:
 
 
 def core_rows(X: Rows) -> _core.Rows:
-    """Hand rows in the form of `as_rows` to the core."""
+    """Wrap rows returned by `as_rows` for the core."""
     if scipy.sparse.issparse(X):
         indptr = np.require(X.indptr, np.int64, LAYOUT)
         indices = np.require(X.indices, np.int32, LAYOUT)
@@ -71,7 +71,7 @@ def core_rows(X: Rows) -> _core.Rows:
 
 
 def rows_like(X: Rows, other: Rows) -> Rows:
-    """`X` in the precision of `other`, and sparse if that is."""
+    """Convert `X` to the precision of `other`, and to CSR if `other` is sparse."""
     X = as_rows(X).astype(other.dtype, copy=False)
     if scipy.sparse.issparse(other):
         return X if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
@@ -79,14 +79,14 @@ def rows_like(X: Rows, other: Rows) -> Rows:
 
 
 def stack_rows(blocks: Sequence[Rows]) -> Rows:
-    """All rows, one block after the other; blocks are all dense or all sparse."""
+    """Stack blocks of rows, which must be all dense or all sparse."""
     if scipy.sparse.issparse(blocks[0]):
         return scipy.sparse.vstack(blocks, format="csr")
     return np.concatenate(blocks)
 
 
-def _alike(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
-    """Both in the precision of the wider, both sparse if one is."""
+def _match_formats(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+    """Convert both to the wider precision, and to CSR if either is sparse."""
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}")
     dtype = np.result_type(X.dtype, Y.dtype)
@@ -98,7 +98,7 @@ def _alike(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
 def sort_groups(
     groups: NDArray[np.int64], n_groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows sorted by group, (m,), and the ends of the groups, (n_groups + 1,)."""
+    """Return the row indices sorted by group, (m,), and the group offsets, (n_groups + 1,)."""
     order = np.argsort(groups, kind="stable")
     ends = np.searchsorted(groups[order], np.arange(n_groups + 1))
     return order, ends
@@ -126,9 +126,17 @@ class Kernel(ABC):
 
     @abstractmethod
     def grouped_product(
-        self, X: Rows, groups: NDArray[np.int64], Y: Rows, y_ends: NDArray[np.int64], W: Floats
+        self,
+        X: Rows,
+        groups: NDArray[np.int64],
+        Y: Rows,
+        y_rows: NDArray[np.int64],
+        y_ends: NDArray[np.int64],
+        W: Floats,
     ) -> Floats:
         """``k(x, Y_g) W_g`` for every row x of `X`, where g is the group of x.
+
+        The rows of Y in group g are ``Y[y_rows[y_ends[g] : y_ends[g + 1]]]``.
 
         Parameters
         ----------
@@ -136,27 +144,29 @@ class Kernel(ABC):
         groups : (m,) int64
             Group of each row of X.
         Y : (n, p)
-            Sorted by group: those of g lie between ``y_ends[g]`` and ``y_ends[g + 1]``.
+        y_rows : (m_y,) int64
+            Indices of rows of Y, sorted by group.
         y_ends : (n_groups + 1,) int64
-        W : (n, k)
+            Offsets of the groups in `y_rows`.
+        W : (m_y, k)
 
         Returns
         -------
-        (m, k) array of the dtype of W, which is that of X and Y
+        (m, k) array with the dtype of W, which is also that of X and Y
         """
 
     def product(self, X: Rows, Y: Rows, W: Floats) -> Floats:
-        """``k(X, Y) W``, (m, k), without the block in memory: all rows are one group."""
-        one_group = np.zeros(X.shape[0], np.int64)
-        return self.grouped_product(X, one_group, Y, np.array([0, Y.shape[0]], np.int64), W)
+        """``k(X, Y) W``, (m, k), without storing the kernel block."""
+        one_group, n = np.zeros(X.shape[0], np.int64), Y.shape[0]
+        return self.grouped_product(X, one_group, Y, np.arange(n), np.array([0, n]), W)
 
     @abstractmethod
     def matrix(self, X: Rows) -> _core.KernelMatrix:
-        """Return the kernel matrix of `X`, whose entries the core computes when it needs them."""
+        """Return the kernel matrix of `X`, whose entries the core computes on demand."""
 
 
 class CoreKernel(Kernel):
-    """A kernel that the core knows by name."""
+    """A kernel that is implemented in the core."""
 
     @property
     @abstractmethod
@@ -166,21 +176,27 @@ class CoreKernel(Kernel):
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
         """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
         X = as_rows(X)
-        X, Y = (X, X) if Y is None else _alike(X, as_rows(Y))
+        X, Y = (X, X) if Y is None else _match_formats(X, as_rows(Y))
         out: Floats = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
         _core.kernel_block(self._core_kernel, core_rows(X), core_rows(Y), out)
         return out
 
     @with_serial_blas
     def grouped_product(
-        self, X: Rows, groups: NDArray[np.int64], Y: Rows, y_ends: NDArray[np.int64], W: Floats
+        self,
+        X: Rows,
+        groups: NDArray[np.int64],
+        Y: Rows,
+        y_rows: NDArray[np.int64],
+        y_ends: NDArray[np.int64],
+        W: Floats,
     ) -> Floats:
         """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
-        X, Y = _alike(as_rows(X), as_rows(Y))
+        X, Y = _match_formats(as_rows(X), as_rows(Y))
         order, x_ends = sort_groups(groups, y_ends.size - 1)
         out: Floats = np.empty((X.shape[0], W.shape[1]), dtype=W.dtype)
         _core.grouped_product(
-            self._core_kernel, core_rows(X), order, x_ends, core_rows(Y), y_ends, W, out
+            self._core_kernel, core_rows(X), order, x_ends, core_rows(Y), y_rows, y_ends, W, out
         )
         return out
 
@@ -190,7 +206,7 @@ class CoreKernel(Kernel):
 
 
 def require_positive(**values: float | Floats) -> None:
-    """Raise ValueError for a parameter that is not a positive finite number (an array: all)."""
+    """Raise ValueError unless each number, or each entry of an array, is positive and finite."""
     for name, value in values.items():
         if not (np.all(value > 0) and np.all(np.isfinite(value))):
             raise ValueError(f"{name} must be a positive number, got {value!r}")

@@ -1,4 +1,4 @@
-"""Kernels of the inner product."""
+"""Kernels that are functions of the inner product."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Polynomial(CoreKernel):
     ----------
     gamma : float
     coef0 : float
-        At least 0: below, the kernel is not positive semi-definite.
+        At least 0; the kernel is not positive semi-definite for negative values.
     degree : int
 
     Examples

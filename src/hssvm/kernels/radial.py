@@ -1,4 +1,4 @@
-"""Kernels of the Euclidean distance ``d = |x - y|``; all are 1 at distance 0."""
+"""Kernels that are functions of the Euclidean distance ``d = |x - y|``; all are 1 at d = 0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, require_positi
 
 @dataclass(frozen=True)
 class RadialKernel(CoreKernel):
-    """Common part of the radial kernels: one parameter, `gamma`."""
+    """Base class of the radial kernels, which have one parameter, `gamma`."""
 
     gamma: float
     name: ClassVar[str]
@@ -32,7 +32,7 @@ class RadialKernel(CoreKernel):
 
 
 class Gaussian(RadialKernel):
-    """``exp(-gamma d**2)``. A width h, as in ``exp(-d**2 / (2 h**2))``, is gamma = 1 / (2 h**2).
+    """``exp(-gamma d**2)``. For the form ``exp(-d**2 / (2 h**2))``, set gamma = 1 / (2 h**2).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Gaussian(RadialKernel):
 
 
 class Laplacian(RadialKernel):
-    """``exp(-gamma d)``, of the Euclidean distance (scikit-learn's laplacian takes the L1 one).
+    """``exp(-gamma d)`` with the Euclidean distance (scikit-learn's laplacian uses the L1 norm).
 
     Parameters
     ----------

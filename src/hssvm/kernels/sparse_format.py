@@ -1,7 +1,7 @@
-"""Whether the index arrays of a sparse matrix fit its shape.
+"""Validation of the index arrays of sparse matrices.
 
-SciPy checks them when a matrix is made, and trusts them afterwards, though anybody may change them:
-its routines then read and write outside of their memory.
+SciPy checks them only when a matrix is constructed. If they are modified afterwards, its routines
+may read and write out of bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 def require_valid_sparse(X: Any) -> None:
-    """Raise ValueError where `X` is a sparse matrix with indices outside of its shape or arrays.
+    """Raise ValueError if `X` is a sparse matrix with out-of-range indices.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def require_valid_sparse(X: Any) -> None:
     >>> require_valid_sparse(X)
     Traceback (most recent call last):
         ...
-    ValueError: X is not a valid CSR matrix: its indices must be from 0 to 1; build it again
+    ValueError: X is not a valid CSR matrix: its indices must be between 0 and 1; rebuild it
     """
     if not scipy.sparse.issparse(X) or X.ndim != 2:
         return
@@ -34,11 +34,11 @@ def require_valid_sparse(X: Any) -> None:
         problem = _compressed_problem(X)
     elif X.format == "coo":
         problem = _coordinate_problem(X)
-    else:  # no compiled code reads the others unchecked
+    else:  # compiled code checks the other formats
         return
     if problem:
         name = X.format.upper()
-        raise ValueError(f"X is not a valid {name} matrix: {problem}; build it again")
+        raise ValueError(f"X is not a valid {name} matrix: {problem}; rebuild it")
 
 
 def _compressed_problem(X: Any) -> str | None:
@@ -46,20 +46,20 @@ def _compressed_problem(X: Any) -> str | None:
     n, p = (size // block for size, block in zip(X.shape, blocks, strict=True))
     major, minor = (p, n) if X.format == "csc" else (n, p)
     if X.indptr.shape != (major + 1,) or X.indices.ndim != 1:
-        return f"its indptr must have {major + 1} entries and its indices one dimension"
+        return f"its indptr must have {major + 1} entries and its indices must be one-dimensional"
     stored = min(len(X.indices), len(X.data))
     if X.indptr[0] != 0 or X.indptr[-1] > stored or (X.indptr[1:] < X.indptr[:-1]).any():
-        return f"its indptr must start at 0, not decrease, and end at {stored} or below"
+        return f"its indptr must start at 0, never decrease, and end at {stored} or less"
     return _range_problem("indices", X.indices[: X.indptr[-1]], minor)
 
 
 def _coordinate_problem(X: Any) -> str | None:
     if not X.row.shape == X.col.shape == X.data.shape:
-        return "its row, col and data must have one shape"
+        return "its row, col and data must have the same shape"
     return _range_problem("row", X.row, X.shape[0]) or _range_problem("col", X.col, X.shape[1])
 
 
 def _range_problem(name: str, indices: NDArray[np.integer[Any]], size: int) -> str | None:
     if indices.size == 0 or (indices.min() >= 0 and indices.max() < size):
         return None
-    return f"its {name} must be from 0 to {size - 1}"
+    return f"its {name} must be between 0 and {size - 1}"

@@ -1,4 +1,4 @@
-"""Any Python function as a kernel."""
+"""Kernels given by Python functions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows, as_rows, sort_group
 class CallableKernel(Kernel):
     """A kernel given by a function of two sets of rows.
 
-    The core calls it once per block, one thread at a time, so it is slower than the built-in
-    kernels by what Python costs.
+    The core calls the function once per block, one thread at a time, so it is slower than the
+    built-in kernels.
 
     Parameters
     ----------
     function : callable
         ``function(X, Y)`` returns the (n, m) kernel values of the rows of X and Y, and must be
         symmetric and positive semi-definite. scikit-learn's pairwise kernels have this form.
-        It must not itself use compressed matrices.
+        It must not use compressed matrices itself.
 
     Examples
     --------
@@ -60,16 +60,23 @@ class CallableKernel(Kernel):
         return values
 
     def grouped_product(
-        self, X: Rows, groups: NDArray[np.int64], Y: Rows, y_ends: NDArray[np.int64], W: Floats
+        self,
+        X: Rows,
+        groups: NDArray[np.int64],
+        Y: Rows,
+        y_rows: NDArray[np.int64],
+        y_ends: NDArray[np.int64],
+        W: Floats,
     ) -> Floats:
         """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
         order, x_ends = sort_groups(groups, y_ends.size - 1)
         out: Floats = np.zeros((X.shape[0], W.shape[1]), dtype=W.dtype)
-        for g in range(y_ends.size - 1):
+        for g in np.flatnonzero(np.diff(x_ends)):
             group = slice(y_ends[g], y_ends[g + 1])
+            points = Y[y_rows[group]]
             for begin in range(x_ends[g], x_ends[g + 1], 1024):
                 rows = order[begin : min(begin + 1024, x_ends[g + 1])]
-                out[rows] = self.block(X[rows], Y[group]) @ W[group]
+                out[rows] = self.block(X[rows], points) @ W[group]
         return out
 
     def matrix(self, X: Rows) -> _core.KernelMatrix:

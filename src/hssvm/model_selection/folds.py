@@ -1,8 +1,8 @@
-"""Folds as columns, and the scores of the rows that a fold holds out."""
+"""Folds as columns of a problem, and the scores on their test rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,25 +10,25 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from hssvm.estimators.svc import classify
+from hssvm.estimators.labels import classify
 from hssvm.kernels.base import Floats
 
 RARE = 100
-"""Rows of a class that a sample has at least, if there are as many: every fold tests some."""
+"""Minimum number of rows of each class in a sample, if available, so that every fold tests some."""
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """What the folds of a cross-validation train and test on.
+    """The folds of a cross-validation.
 
     Attributes
     ----------
     splits : list of (train, test)
-        Row numbers.
+        Row indices.
     y, classes : arrays
     scoring : str, callable or None
     sample_weight : (n,) or None
-        Of the scores.
+        Weights of the rows in the scores.
     """
 
     splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -38,7 +38,7 @@ class Folds:
     sample_weight: Floats | None
 
     def with_tests(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add the test rows of folds that have none of them among `rows`; ascending."""
+        """Add the test rows of folds without test rows in `rows`; the result is ascending."""
         chosen = np.zeros(self.y.size, bool)
         chosen[rows] = True
         for _, test in self.splits:
@@ -46,7 +46,7 @@ class Folds:
         return np.flatnonzero(chosen)
 
     def among(self, rows: NDArray[np.int64]) -> Folds:
-        """The same folds of some rows, which are numbered anew; ascending."""
+        """Restrict the folds to some rows, ascending, with new row indices."""
         new = np.full(self.y.size, -1)
         new[rows] = np.arange(rows.size)
         splits = [
@@ -55,8 +55,12 @@ class Folds:
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         return Folds(splits, self.y[rows], self.classes, self.scoring, weight)
 
+    def separate(self) -> list[Folds]:
+        """Return each fold separately."""
+        return [replace(self, splits=[split]) for split in self.splits]
+
     def bounds(self, unit_bound: Floats) -> Floats:
-        """Columns (n, folds * classes) with 0 where a fold does not train on a row."""
+        """Bounds (n, folds * classes), with 0 for the rows that a fold does not train on."""
         n, n_classes = unit_bound.shape
         bounds = np.zeros((n, len(self.splits), n_classes), unit_bound.dtype)
         for f, (train, _) in enumerate(self.splits):
@@ -77,7 +81,7 @@ class Folds:
 
 
 class KnownValues(ClassifierMixin, BaseEstimator):
-    """Looks to a scorer like a fitted classifier; its X are row numbers of `values`."""
+    """A fitted classifier for scorers, with known decision values; its X are row indices."""
 
     def __init__(self, values: Floats, classes: NDArray[Any]) -> None:
         self.values = values
@@ -88,17 +92,17 @@ class KnownValues(ClassifierMixin, BaseEstimator):
         return True
 
     def decision_function(self, rows: NDArray[np.int64]) -> Floats:
-        """Known decision values of some rows."""
+        """Decision values of the given rows."""
         values = self.values[rows]
         return values[:, 0] if self.classes_.size == 2 else values
 
     def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Classes of some rows."""
+        """Classes of the given rows."""
         return classify(self.decision_function(rows), self.classes_)
 
 
 def sample_rows(codes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
-    """Random rows, ascending: every class has its share, and rare ones more than that."""
+    """Draw stratified random rows, ascending; rare classes are overrepresented."""
     order = np.random.default_rng(seed).permutation(codes.size)
     order = order[np.argsort(codes[order], kind="stable")]
     rows = order[np.linspace(0, codes.size - 1, count).astype(np.int64)]

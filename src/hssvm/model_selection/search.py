@@ -1,10 +1,10 @@
-"""Which pairs of gamma and C to score: all that are given, or a walk from coarse to fine.
+"""Search over pairs of gamma and C: over all given values, or from a coarse to a fine grid.
 
-Candidates are points of a lattice. An axis with given values has all of them in every
-neighborhood; a free axis has three, two steps apart: a factor of 10. The walk scores the
-neighborhood of a center, moves to the best point, and repeats, so that it leaves the first values
-where better ones lie outside; then it does the same one step apart, a factor of 3.2. On smooth
-landscapes some 20 pairs with 6 values of gamma are enough.
+Candidates are points of a lattice. On an axis with given values, a neighborhood contains all of
+them; on a free axis it contains three, a factor of 10 apart. The search scores the neighborhood of
+a center, moves to the best point, and repeats, so that it can leave the initial neighborhood. Then
+it does the same with values a factor of 3.2 apart. If the score is a smooth function of the
+parameters, about 20 pairs with 6 values of gamma are enough.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ Scores = NDArray[np.float64]
 STEPS = (2, 1)
 
 MOVES, REACH = 8, 8
-"""Moves of the center for one step, and positions to either side of the origin, at most."""
+"""Maximum number of moves of the center per step size, and of positions on each side of the
+origin."""
 
 
 class Axis(ABC):
-    """Values of a parameter by position."""
+    """The values of a parameter, by position."""
 
     start: int
 
@@ -35,17 +36,17 @@ class Axis(ABC):
 
     @abstractmethod
     def around(self, position: int, step: int) -> list[int]:
-        """Positions of a neighborhood."""
+        """Return the positions of a neighborhood."""
 
     @property
     @abstractmethod
     def required(self) -> range:
-        """Positions that a grid has, whether or not they were scored."""
+        """Positions that belong to the grid even if they were not scored."""
 
 
 @dataclass(frozen=True)
 class Given(Axis):
-    """Values to score without exception.
+    """An axis of given values, all of which are scored.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class Given(Axis):
         return self.values[position]
 
     def around(self, position: int, step: int) -> list[int]:
-        """All positions."""
+        """Return all positions."""
         return list(self.required)
 
     @property
@@ -76,12 +77,12 @@ class Given(Axis):
 
 @dataclass(frozen=True)
 class Free(Axis):
-    """Values to find.
+    """An axis on which the best value is searched.
 
     Parameters
     ----------
     origin : float
-        Value at position 0; half a decade lies between two positions.
+        Value at position 0; positions are half a decade apart.
     """
 
     origin: float
@@ -98,22 +99,22 @@ class Free(Axis):
 
     @property
     def required(self) -> range:
-        """None."""
+        """No positions."""
         return range(0)
 
 
 @dataclass(eq=False)
 class Search:
-    """A walk over candidates, and their scores so far.
+    """A search over candidates, and their scores so far.
 
     Parameters
     ----------
     gammas, Cs : Axis
     score : callable
-        Called as ``score(gamma, Cs)`` with a value and a list of them; returns (n_Cs, n_folds),
-        NaN for what was not scored.
+        Called as ``score(gamma, Cs)`` with a list of values of C; returns (n_Cs, n_folds), with NaN
+        for candidates that were not scored.
     stopped : callable
-        Whether to end before the next call of `score`.
+        Whether to stop before the next call of `score`.
     """
 
     gammas: Axis
@@ -134,28 +135,29 @@ class Search:
                 center = best
 
     def best(self) -> tuple[float, float]:
-        """Gamma and C of the best mean score, of equals the smallest; ValueError without any."""
+        """Return gamma and C of the best mean score, the smallest ones in case of a tie."""
         known = self._known()
         if not known:
             raise ValueError(
-                "no parameters have a score in every fold; if a fold has rows of one class "
-                "only, take fewer folds or another scoring"
+                "no candidate has a score in every fold; if a fold has rows of only one class, use "
+                "fewer folds or another scoring"
             )
         g, c = min(pair for pair, mean in known.items() if mean == max(known.values()))
         return self.gammas.value(g), self.Cs.value(c)
 
     def grid(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Scores]:
-        """Values of gamma and of C, ascending, and scores (n_gammas, n_Cs, n_folds).
+        """Return the values of gamma and C, ascending, and the scores (n_gammas, n_Cs, n_folds).
 
-        A pair that was not scored has NaN.
+        The scores of pairs that were not tried are NaN.
         """
         G, D = (self._positions(axis) for axis in (0, 1))
         n_folds = next(iter(self.scores.values())).size
         scores = np.full((len(G), len(D), n_folds), np.nan)
         for (g, c), value in self.scores.items():
             scores[G.index(g), D.index(c)] = value
-        values = [[axis.value(p) for p in some] for axis, some in ((self.gammas, G), (self.Cs, D))]
-        return np.array(values[0]), np.array(values[1]), scores
+        gammas = np.array([self.gammas.value(g) for g in G])
+        Cs = np.array([self.Cs.value(c) for c in D])
+        return gammas, Cs, scores
 
     def _positions(self, axis: int) -> list[int]:
         required = (self.gammas, self.Cs)[axis].required
@@ -169,18 +171,18 @@ class Search:
                 self.scores.update({(g, c): s for c, s in zip(new, scores, strict=True)})
 
     def _best(self, center: tuple[int, int]) -> tuple[int, int]:
-        """The best candidate, the center if it is as good."""
+        """Return the best candidate, preferring the center in case of a tie."""
         known = self._known()
         if not known or known.get(center) == max(known.values()):
             return center
         return max(known, key=lambda pair: known[pair])
 
     def _known(self) -> dict[tuple[int, int], float]:
-        """Mean scores of what has been scored."""
+        """Mean scores of the candidates that have been scored."""
         means = {pair: float(mean_scores(scores)) for pair, scores in self.scores.items()}
         return {pair: mean for pair, mean in means.items() if not np.isnan(mean)}
 
 
 def mean_scores(scores: Scores) -> Scores:
-    """Mean over the folds, without the last digits: rounding must not decide between equals."""
+    """Mean over the folds, rounded so that rounding errors do not break ties."""
     return scores.mean(axis=-1).round(12)

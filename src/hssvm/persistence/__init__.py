@@ -1,44 +1,50 @@
-"""Saved models: one file of plain arrays, which holds no code and runs none.
+"""Saving and loading of models, in files of plain arrays that contain no code.
 
-The file is a zip archive like NumPy's ``.npz``, with uncompressed members, and `numpy.load` opens
-it too. One member is ``model.json``::
+A file is an uncompressed zip archive like NumPy's ``.npz``, which `numpy.load` can open. One member
+is ``model.json``::
 
-    format, version, hssvm    "hssvm model", the version of the format, that of the writer
-    class, parameters         "SVC", and what its constructor takes
-    kernel                    the kernel as used
+    format, version, hssvm    "hssvm model", the version of the format, and that of hssvm
+    class, parameters         "SVC", and the arguments of its constructor
+    kernel                    the kernel with the parameters used in the fit
     predictor                 "leafwise" or "expansion"
-    rows, n_features          "dense", "csr_array" or "csr_matrix", and columns of X
+    rows, n_features          "dense", "csr_array" or "csr_matrix", and the number of columns of X
     feature_names             list of str, or null
-    target_name               column of the labels: its name, or a number; optional
-    data_checksum             of the training data, to resume a fit; optional
+    target_name               target column: its name or index; optional
+    data_checksum             checksum of the training data, to resume a fit; optional
     attributes, fit_report    the small fitted attributes, such as classes_ and intercept_
 
-The others are arrays, with n the rows that predict, k columns, and depth d of the tree::
+The others are arrays, for n rows that are needed for prediction, and k columns::
 
-    X    (n, p), or X_data, X_indices and X_indptr
-    W    (n, k)                  their weights
-    support     (n,)             numbers of the rows, where these are the support vectors
-    dual_coef   (k, s)           of a leaf-wise model that ended early, with support of shape (s,)
-    ends        (2**d + 1,)      ends of the leaves in X, if leaf-wise
-    directions  (2**d - 1, p)    the cuts of the tree, if leaf-wise; of sparse rows with more than
-                                 8192 columns, on so many hashed ones: see `hssvm.hss.hashing`
-    thresholds  (2**d - 1,)
+    X           (n, p), or X_data, X_indices and X_indptr
+    W           (n, k)               weights of the rows
+    support     (n,)                 indices of the rows, if these are the support vectors
 
-The core reads these arrays as they are, so everything that counts or points is checked against
-everything else before a model is made of it.
+A leafwise model has t trees of depth d, which use m rows in all::
 
-When the format changes: add 1 to `VERSION` in `model`, go on reading the old versions, and add
-files of the new one to those in ``tests/persistence/stored``. ``model.json`` stays an uncompressed
-member with format, version and hssvm, so that old readers can say what is new. A new parameter of
-an estimator, or a new figure of the report, is no change: where the file lacks it, the default is
-taken.
+    W           (m, k)               weights of the rows, tree by tree and leaf by leaf
+    rows        (m,)                 indices of these rows in X
+    ends        (t, 2**d + 1)        offsets of the leaves among the rows of a tree
+    directions  (t, 2**d - 1, p)     the cuts of the trees. For sparse rows with more than 8192
+                                     columns, p is 8192: see `hssvm.hss.hashing`
+    thresholds  (t, 2**d - 1)
+    intercepts  (t, k)
+    dual_coef   (k, s)               if the fit was stopped early, with support (s,)
+    ids         (n,)                 then also the indices of X among the training rows
 
-`archive` reads and writes such files, whatever is in them; `replace` puts a complete file in the
-place of an old one; `plain` turns Python values into JSON and back; `predictors` turns predictors
-into arrays and back; `model` is `save_model` and `load`. What a class keeps is its own business:
-see ``hssvm.estimators.saving``.
+The core does not check these arrays, so all counts and indices are validated against each other
+before a model is created.
+
+To change the format: increment `VERSION` in `model`, keep reading the old versions (see `version_1`
+and `version_2`), and add files of the new version to ``tests/persistence/stored``. ``model.json``
+must remain an uncompressed member with format, version and hssvm, so that old readers can report a
+newer version. A new parameter of an estimator, or a new field of the report, does not change the
+format: it has its default if a file lacks it.
+
+`archive` reads and writes such files; `replace` replaces a file only when the new one is complete;
+`plain` converts Python values to JSON and back, `predictors` predictors to arrays and back; `model`
+has `save_model` and `load`. ``hssvm.estimators.saving`` defines what the estimators store.
 """
 
-from hssvm.persistence.model import load, save_model
+from hssvm.persistence.model import load, savable, save_model
 
-__all__ = ["load", "save_model"]
+__all__ = ["load", "savable", "save_model"]

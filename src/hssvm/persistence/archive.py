@@ -20,28 +20,28 @@ MAGIC = b"\x93NUMPY\x01\x00"
 HEADER = re.compile(
     rb"\{'descr': '(<[fi][48])', 'fortran_order': False, 'shape': \(([0-9, ]+)\), \} *\n"
 )
-"""Of an array in NumPy's format, as `numpy.save` writes those that we save; no others are read."""
+"""Header of an array in NumPy's format, as `write` writes it; no other headers are accepted."""
 
 CHUNK = 2**24
-"""Bytes to read at once."""
+"""Number of bytes to read at a time."""
 
 MAX_DOCUMENT = 2**26
-"""Bytes of the document: as Python objects it takes some twenty times as much memory."""
+"""Maximum size of the document in bytes; as Python objects it needs about 20 times this memory."""
 
 
 def require(condition: bool | np.bool_, problem: str) -> None:
-    """Raise ValueError for a file with this problem."""
+    """Raise ValueError with a description of the problem unless the condition holds."""
     if not condition:
         raise ValueError(problem)
 
 
 def write(path: str | os.PathLike[str], document: Any, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write all of it, or nothing: a file that was there stays as it is if this fails."""
+    """Write a file atomically: an existing file is unchanged if this fails."""
     text = json.dumps(document, indent=1, allow_nan=False).encode()
     require(
         len(text) <= MAX_DOCUMENT,
-        f"{DOCUMENT} would have {len(text):,} bytes, and at most {MAX_DOCUMENT:,} are read; use "
-        "joblib.dump",
+        f"{DOCUMENT} would have {len(text):,} bytes, more than the {MAX_DOCUMENT:,} that a model "
+        "file may have; use joblib.dump",
     )
     with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
@@ -51,20 +51,20 @@ def write(path: str | os.PathLike[str], document: Any, arrays: dict[str, NDArray
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
     array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    # a ZipInfo has a fixed date: the same model gives the same file
+    # a ZipInfo has a fixed date, so the same model gives the same file
     with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
         np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
 
 
 class Archive:
-    """Reads what `write` has written, and takes no more memory than the file has bytes."""
+    """Reads a file written by `write`, with no more memory than the size of the file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._n_bytes = os.fstat(file.fileno()).st_size
         self._zip = zipfile.ZipFile(file)
         self._members = {info.filename: info for info in self._zip.infolist()}
         distinct = len(self._members) == len(self._zip.infolist())
-        require(distinct, "two of its members have the same name")
+        require(distinct, "several members have the same name")
         require(DOCUMENT in self._members, f"it has no {DOCUMENT}")
 
     def document(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Archive:
         require(info.file_size <= MAX_DOCUMENT, f"{DOCUMENT} has more than {MAX_DOCUMENT:,} bytes")
         with self._open(info) as member:
             document = json.loads(member.read())
-        require(isinstance(document, dict), f"{DOCUMENT} is no object")
+        require(isinstance(document, dict), f"{DOCUMENT} is not a JSON object")
         return document
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -83,7 +83,7 @@ class Archive:
         arrays = {}
         for name, info in self._members.items():
             if name != DOCUMENT:
-                require(name.endswith(".npy"), f"{name!r} is no array")
+                require(name.endswith(".npy"), f"{name!r} is not an array")
                 with self._open(info) as member:
                     arrays[name.removesuffix(".npy")] = _read_array(member, name, info.file_size)
         return arrays
@@ -95,20 +95,21 @@ class Archive:
 
 
 def _read_array(member: IO[bytes], name: str, n_bytes: int) -> NDArray[Any]:
-    # numpy.lib.format would evaluate the header as a Python literal and believe its shape
-    require(member.read(len(MAGIC)) == MAGIC, f"{name!r} is no array")
+    # numpy.lib.format would evaluate the header as a Python literal and trust its shape
+    require(member.read(len(MAGIC)) == MAGIC, f"{name!r} is not an array")
     header = member.read(int.from_bytes(member.read(2), "little"))
     match = HEADER.fullmatch(header)
     if match is None:
-        raise ValueError(f"{name!r} has a header that hssvm does not write")
+        raise ValueError(f"{name!r} has an invalid header")
     dtype = np.dtype(match[1].decode())
     shape = tuple(int(size) for size in match[2].decode().rstrip(",").split(","))
     size = math.prod(shape) * dtype.itemsize
     require(
-        len(MAGIC) + 2 + len(header) + size == n_bytes, f"{name!r} has another size than its shape"
+        len(MAGIC) + 2 + len(header) + size == n_bytes,
+        f"the size of {name!r} contradicts its shape",
     )
     values = np.empty(size, np.uint8)
     for begin in range(0, size, CHUNK):
-        here = values[begin : begin + CHUNK]
-        here[:] = np.frombuffer(member.read(here.size), np.uint8, here.size)
+        chunk = values[begin : begin + CHUNK]
+        chunk[:] = np.frombuffer(member.read(chunk.size), np.uint8, chunk.size)
     return values.view(dtype).reshape(shape)

@@ -1,61 +1,79 @@
-"""Saving and loading of fitted models; the package says what is in the file."""
+"""Saving and loading of fitted models; the package docstring describes the file format."""
 
 from __future__ import annotations
 
+import inspect
 import json
-import os
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
+from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hssvm.persistence.archive import Archive, require, write
+from hssvm.persistence.plain import from_plain
+from hssvm.persistence.version_1 import from_version_1
+from hssvm.persistence.version_2 import from_version_2
 
-FORMAT, VERSION = "hssvm model", 1
+FORMAT, VERSION = "hssvm model", 3
 
-HOMES = {
+MODULES = {
     "SVC": "hssvm.estimators",
     "SVR": "hssvm.estimators",
     "OneClassSVM": "hssvm.estimators",
     "SVCCV": "hssvm.model_selection",
 }
-"""Classes that may be in a file. They use this package, so it imports them when they are needed."""
+"""Classes that files may contain, and the modules that define them. These modules import this
+package, so they are imported only when they are needed."""
+
+SAVABLE: dict[str, tuple[type, Callable[..., None]]] = {}
+"""Classes registered by `savable`, and their methods that restore a model."""
+
+
+def savable(cls: type) -> type:
+    """Class decorator that registers a class of `MODULES`."""
+    SAVABLE[cls.__name__] = cls, cls._restore  # type: ignore[attr-defined]
+    return cls
+
 
 DAMAGE = (
     ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError, EOFError,
     OSError, struct.error, zipfile.BadZipFile,
 )  # fmt: skip
-"""What a file that is not as it should be may lead to."""
+"""Exceptions that a corrupted file may cause."""
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model; `model.save` of the estimators."""
-    name = type(model).__name__
-    if name not in HOMES or _class(name) is not type(model):
+def save_model(
+    cls: type, document: dict[str, Any], arrays: dict[str, NDArray[Any]], path: str | PathLike[str]
+) -> None:
+    """Write a fitted model, given as a document and arrays, to a file."""
+    name = cls.__name__
+    if name not in MODULES or SAVABLE.get(name, (None,))[0] is not cls:
         raise ValueError(
-            f"a model file holds one of {', '.join(HOMES)}, not a class of your own, {name}; "
-            "use joblib.dump"
+            f"model files store {', '.join(MODULES)}, but not your class {name}; use joblib.dump"
         )
-    document, arrays = model._pack()
     header = {"format": FORMAT, "version": VERSION, "hssvm": version("hssvm"), "class": name}
     document = {**header, **document}
     try:
-        type(model)._unpack(json.loads(json.dumps(document)), dict(arrays))
+        _restore(json.loads(json.dumps(document)), dict(arrays))
     except ValueError as error:
-        raise ValueError(f"the model is not saved, as it could not be loaded: {error}") from error
+        raise ValueError(
+            f"the model cannot be saved, because the file could not be loaded: {error}"
+        ) from error
     write(path, document, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model from a file that its method `save` has written.
+def load(path: str | PathLike[str]) -> Any:
+    """Load a model that was saved by its `save` method.
 
-    It predicts as the model did that was saved, to the last bit on the same machine. Loading runs
-    no code from the file, whoever has written it.
+    On the same machine, its predictions are identical to those of the saved model. Model files
+    contain no code, so untrusted files are safe to load.
 
     Parameters
     ----------
@@ -64,13 +82,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     SVC, SVCCV, SVR or OneClassSVM
-        Fitted. A model on the compressed kernel has neither `support_`, `support_vectors_` nor
-        `dual_coef_`, unless it is one leaf.
+        Fitted. A compressed model with more than one leaf has no `support_`, `support_vectors_` or
+        `dual_coef_`.
 
     Raises
     ------
     ValueError
-        If the file is damaged, no model, or of a newer version.
+        If the file is corrupted, is not a model, or was saved by a newer version.
 
     Examples
     --------
@@ -88,30 +106,46 @@ def load(path: str | os.PathLike[str]) -> Any:
         with _as_value_error(path):
             archive = Archive(file)
             document = archive.document()
-            require(document["format"] == FORMAT, "its format is another")
+            require(document["format"] == FORMAT, "its format is unknown")
             found, writer = int(document["version"]), str(document["hssvm"])
         if found > VERSION:
             raise ValueError(
-                f"{path} was saved by hssvm {writer} in version {found} of the format, and this "
-                f"hssvm reads up to version {VERSION}; upgrade hssvm"
+                f"{path} was saved by hssvm {writer} in version {found} of the format, but this "
+                f"hssvm reads only versions up to {VERSION}; upgrade hssvm"
             )
         with _as_value_error(path), np.errstate(all="ignore"):
-            require(found == VERSION, f"there is no version {found} of the format")
-            require(document["class"] in HOMES, f"its class is not one of {', '.join(HOMES)}")
-            return _class(document["class"])._unpack(document, archive.arrays())
+            require(found >= 1, f"version {found} of the format does not exist")
+            arrays = archive.arrays()
+            if found < 2:
+                document = from_version_1(document)
+            if found < 3:
+                arrays = from_version_2(document, arrays)
+            return _restore(document, arrays)
 
 
-def _class(name: str) -> Any:
-    return getattr(import_module(HOMES[name]), name)
+def _restore(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    """Create the model from a document and arrays."""
+    name = document["class"]
+    require(name in MODULES, f"its class is not one of {', '.join(MODULES)}")
+    import_module(MODULES[name])
+    cls, restore = SAVABLE[name]
+    parameters = {key: from_plain(value) for key, value in document["parameters"].items()}
+    unknown = sorted(parameters.keys() - inspect.signature(cls).parameters)
+    require(
+        not unknown, f"this version of {name} has no parameter {unknown}; a later one may have it"
+    )
+    model = cls(**parameters)
+    restore(model, document, arrays)
+    return model
 
 
 @contextmanager
-def _as_value_error(path: str | os.PathLike[str]) -> Iterator[None]:
+def _as_value_error(path: str | PathLike[str]) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(
-            f"{path} is damaged, or not a model that hssvm has saved ({reason}); save the model "
-            "again, or load it with joblib if that has written it"
+            f"{path} is corrupted, or not a model saved by hssvm ({reason}); save the model again, "
+            "or load it with joblib if it was saved by joblib"
         ) from error

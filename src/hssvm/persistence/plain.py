@@ -1,8 +1,8 @@
-"""Python values as JSON, and back.
+"""Conversion of Python values to JSON and back.
 
-None, bool, int, finite float, str and list are themselves. The rest is an object whose keys say
-what it is: {"float": "inf"}, {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [...],
-"dtype": "int64"}, {"object": "Gaussian", "fields": {"gamma": 0.5}}.
+None, bool, int, finite float, str and list are represented by themselves, other values by objects
+whose keys give the type: {"float": "inf"}, {"tuple": [...]}, {"dict": [[key, value], ...]},
+{"array": [...], "dtype": "int64"}, {"object": "Gaussian", "fields": {"gamma": 0.5}}.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.hss import NeighbourInterpolation, NestedNystroem
+from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.kernels import Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
 
 OBJECTS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
         Gaussian, Laplacian, Matern32, Matern52, Polynomial, Linear, NestedNystroem,
-        NeighbourInterpolation,
+        HSSANN,
     )
 }  # fmt: skip
-"""Dataclasses of numbers that may be in a file; nothing else is ever made from one."""
+"""Dataclasses of numbers that a file may contain; no other objects are created from a file."""
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -32,11 +32,11 @@ DTYPES = (
 )  # fmt: skip
 
 MAX_TEXT = 2**26
-"""Characters of an array of strings, all as long as the longest."""
+"""Maximum size of an array of strings: its length times that of the longest string."""
 
 
 def to_plain(value: Any) -> Any:
-    """Return `value` as JSON can hold it; TypeError if it cannot.
+    """Convert `value` to JSON values; raise TypeError if that is not possible.
 
     Examples
     --------
@@ -65,21 +65,21 @@ def to_plain(value: Any) -> Any:
     if kind in OBJECTS.values():
         fields = {name: to_plain(item) for name, item in asdict(value).items()}
         return {"object": kind.__name__, "fields": fields}
-    raise TypeError(f"{value!r} is no plain value")
+    raise TypeError(f"{value!r} cannot be converted to JSON")
 
 
 def _from_array(array: NDArray[Any]) -> dict[str, Any]:
     items = array.tolist()
     if array.dtype.name in DTYPES:
         return {"array": to_plain(items), "dtype": array.dtype.name}
-    # NumPy drops NUL at the end of strings, which could make two of them equal
+    # NumPy drops trailing NULs of strings, which could make two of them equal
     if array.ndim == 1 and all(type(item) is str and item[-1:] != "\0" for item in items):
         return {"array": items, "dtype": "str"}
-    raise TypeError(f"an array of {array.dtype} is no plain value")
+    raise TypeError(f"an array of {array.dtype} cannot be converted to JSON")
 
 
 def from_plain(value: Any) -> Any:
-    """Return what `to_plain` was given; ValueError, TypeError or OverflowError for other input."""
+    """Invert `to_plain`; raise ValueError, TypeError or OverflowError for invalid input."""
     if isinstance(value, list):
         return [from_plain(item) for item in value]
     if not isinstance(value, dict):
@@ -98,12 +98,12 @@ def from_plain(value: Any) -> Any:
         case {"object": str(name), "fields": dict(fields)} if name in OBJECTS:
             if all(type(item) in (int, float) for item in fields.values()):
                 return OBJECTS[name](**fields)
-    raise ValueError(f"an object of {', '.join(map(repr, value))} is unknown")
+    raise ValueError(f"an object with the keys {', '.join(map(repr, value))} is unknown")
 
 
 def _to_strings(items: list[Any]) -> NDArray[np.str_]:
     if not all(type(item) is str for item in items):
-        raise ValueError("an array of strings has other items")
+        raise ValueError("an array of strings has items of another type")
     if len(items) * max(map(len, items), default=0) > MAX_TEXT:
         raise ValueError("an array of strings is too large")
     return np.array(items, dtype=str)

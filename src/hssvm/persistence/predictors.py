@@ -1,4 +1,4 @@
-"""Predictors as arrays, and back."""
+"""Conversion of predictors to arrays and back."""
 
 from __future__ import annotations
 
@@ -13,65 +13,103 @@ from hssvm.hss.hashing import cut_width
 from hssvm.kernels import Kernel, Polynomial
 from hssvm.kernels.base import Rows, as_rows, require_finite
 from hssvm.persistence.archive import require
-from hssvm.predict import ExpansionPredictor, LeafwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafExpansions, LeafwisePredictor
 
 MAX_DEGREE = 1000
-"""Of a polynomial kernel. The core multiplies as often, so a file could ask for years of it."""
+"""Maximum degree of a polynomial kernel in a file. The core makes as many multiplications, so a
+file could otherwise make predictions take years."""
 
 Predictor = LeafwisePredictor | ExpansionPredictor
 Arrays = dict[str, NDArray[Any]]
 
 
 def pack_predictor(predictor: Predictor) -> tuple[dict[str, Any], Arrays]:
-    """Return what goes into the document of a file, and the arrays."""
+    """Return the entries of the JSON document, and the arrays."""
     fields, arrays = _pack_rows(predictor.X)
     if isinstance(predictor, ExpansionPredictor):
         return {"predictor": "expansion", **fields}, {**arrays, "W": predictor.Z}
-    tree = predictor.tree
+    trees = predictor.trees
     return {"predictor": "leafwise", **fields}, {
         **arrays,
-        "W": predictor.weights,
-        "ends": predictor.ends,
-        "directions": tree.directions,
-        "thresholds": tree.thresholds,
+        "W": np.concatenate([tree.weights for tree in trees]),
+        "rows": np.concatenate([tree.rows for tree in trees]).astype(index_type(predictor.X)),
+        "ends": np.stack([tree.ends for tree in trees]),
+        "directions": np.stack([tree.tree.directions for tree in trees]),
+        "thresholds": np.stack([tree.tree.thresholds for tree in trees]),
+        "intercepts": np.stack([tree.intercept for tree in trees]),
     }
 
 
+def index_type(X: Rows) -> type[np.signedinteger[Any]]:
+    """The integer type in which a file stores indices of the rows of X."""
+    return np.int32 if X.shape[0] < 2**31 else np.int64
+
+
 def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> Predictor:
-    """Take the arrays of a predictor out of `arrays`; ValueError if they do not fit together."""
+    """Create a predictor, and remove its arrays from `arrays`; ValueError if they are invalid."""
     _check_kernel(kernel)
     X = _unpack_rows(fields, arrays)
     W = arrays.pop("W")
-    fits = W.dtype == X.dtype and W.ndim == 2 and W.shape[0] == X.shape[0] and W.shape[1] >= 1
-    require(fits, "W does not fit X")
+    require(W.dtype == X.dtype and W.ndim == 2 and W.shape[1] >= 1, "W does not match X")
     require(np.isfinite(W).all(), "W has NaN or infinite entries")
     if fields["predictor"] == "expansion":
+        require(W.shape[0] == X.shape[0], "W does not match X")
         return ExpansionPredictor(kernel, X, W)
-    require(fields["predictor"] == "leafwise", "its kind of predictor is unknown")
-    tree = _unpack_tree(X, arrays)
-    ends = arrays.pop("ends")
-    fits = ends.dtype == np.int64 and ends.shape == (tree.n_leaves + 1,)
-    require(fits, "ends does not fit the cuts of the tree")
-    _require_offsets("ends", ends, X.shape[0])
-    return LeafwisePredictor.restore(kernel, X, W, ends, tree)
+    require(fields["predictor"] == "leafwise", "its predictor is unknown")
+    return LeafwisePredictor(kernel, X, _unpack_trees(X, W, arrays), _unpack_ids(X, arrays))
+
+
+def _unpack_trees(X: Rows, W: NDArray[Any], arrays: Arrays) -> list[LeafExpansions]:
+    rows, ends, intercepts = (arrays.pop(name) for name in ("rows", "ends", "intercepts"))
+    directions, thresholds = arrays.pop("directions"), arrays.pop("thresholds")
+    require(rows.dtype.kind == "i" and rows.shape == (W.shape[0],), "rows does not match W")
+    rows = rows.astype(np.int64)
+    require(np.all((rows >= 0) & (rows < X.shape[0])), "rows has invalid row indices")
+    n_trees = len(ends)
+    fits = n_trees >= 1 and ends.dtype == np.int64 and ends.ndim == 2 and ends.shape[1] >= 2
+    require(fits, "ends is invalid")
+    fits = len(directions) == len(thresholds) == n_trees
+    fits = fits and intercepts.dtype == np.float64 and intercepts.shape == (n_trees, W.shape[1])
+    require(fits and np.isfinite(intercepts).all(), "the numbers of trees do not match")
+    trees = [_unpack_tree(X, *cuts) for cuts in zip(directions, thresholds, strict=True)]
+    fits = all(ends.shape[1] == tree.n_leaves + 1 for tree in trees)
+    require(fits, "ends does not match the cuts of the trees")
+    expansions, begin = [], 0
+    for tree, own_ends, intercept in zip(trees, ends, intercepts, strict=True):
+        end = begin + int(own_ends[-1])
+        require(begin <= end <= rows.size, "ends is invalid")
+        _require_offsets("ends", own_ends, end - begin)
+        own = slice(begin, end)
+        expansions.append(LeafExpansions(tree, rows[own], own_ends, W[own], intercept))
+        begin = end
+    require(begin == rows.size, "ends is invalid")
+    return expansions
+
+
+def _unpack_ids(X: Rows, arrays: Arrays) -> NDArray[np.int64] | None:
+    ids = arrays.pop("ids", None)
+    if ids is None:
+        return None
+    fits = ids.dtype == np.int64 and ids.shape == (X.shape[0],)
+    require(fits and np.unique(ids).size == ids.size, "ids is invalid")
+    return ids
 
 
 def _check_kernel(kernel: Kernel) -> None:
-    require(isinstance(kernel, Kernel), "its kernel is none")
+    require(isinstance(kernel, Kernel), "the 'kernel' entry does not describe a kernel")
     if isinstance(kernel, Polynomial):
         require(kernel.degree <= MAX_DEGREE, f"the degree of its kernel is above {MAX_DEGREE}")
-    kernel.block(np.zeros((1, 1)))  # TypeError here for numbers that are none to the core
+    kernel.block(np.zeros((1, 1)))  # raises TypeError for parameters that the core does not accept
 
 
-def _unpack_tree(X: Rows, arrays: Arrays) -> ClusterTree:
-    directions, thresholds = arrays.pop("directions"), arrays.pop("thresholds")
+def _unpack_tree(X: Rows, directions: NDArray[Any], thresholds: NDArray[Any]) -> ClusterTree:
     depth = (thresholds.size + 1).bit_length() - 1
     n_cuts = 2**depth - 1
     fits = directions.dtype == thresholds.dtype == X.dtype and thresholds.shape == (n_cuts,)
-    # Cuts of wide rows that were saved before columns were hashed have all of them.
+    # Files that were saved before columns were hashed have cuts with all columns.
     widths = (X.shape[1], cut_width(X))
     fits = fits and directions.ndim == 2 and directions.shape[1] in widths
-    require(fits and directions.shape[0] == n_cuts, "the cuts of the tree do not fit")
+    require(fits and directions.shape[0] == n_cuts, "the cuts of the tree are invalid")
     perm = np.empty(0, np.int64)
     return ClusterTree(perm, depth, directions, thresholds, n_features=X.shape[1])
 
@@ -94,11 +132,11 @@ def _unpack_rows(fields: dict[str, Any], arrays: Arrays) -> Rows:
     require(type(n_features) is int and 0 < n_features < 2**31, "n_features is out of range")
     if kind == "dense":
         X = arrays.pop("X")
-        require(X.ndim == 2 and X.shape[1] == n_features, "X does not fit n_features")
+        require(X.ndim == 2 and X.shape[1] == n_features, "X does not match n_features")
     else:
-        require(kind in ("csr_matrix", "csr_array"), "its kind of rows is unknown")
+        require(kind in ("csr_matrix", "csr_array"), "the type of its rows is unknown")
         X = _unpack_csr(getattr(scipy.sparse, kind), n_features, arrays)
-    require(X.dtype.kind == "f", "X is not of floats")
+    require(X.dtype.kind == "f", "X is not an array of floats")
     require_finite(X)
     return X
 
@@ -107,16 +145,16 @@ def _unpack_csr(csr: Any, n_features: int, arrays: Arrays) -> Rows:
     data, indices, indptr = (arrays.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
     fits = indices.dtype == np.int32 and indptr.dtype == np.int64
     fits = fits and data.ndim == indices.ndim == indptr.ndim == 1 and indices.size == data.size
-    require(fits, "the parts of X do not fit")
+    require(fits, "the arrays of X do not match")
     _require_offsets("X_indptr", indptr, data.size)
     inside = np.all((indices >= 0) & (indices < n_features))
-    require(inside, "X_indices has columns that X does not have")
+    require(inside, "X_indices has invalid column indices")
     X = csr((data, indices, indptr), shape=(indptr.size - 1, n_features))
-    require(X.has_canonical_format, "the columns of X are not in order")
+    require(X.has_canonical_format, "the column indices of X are not sorted")
     return X
 
 
 def _require_offsets(name: str, offsets: NDArray[np.int64], last: int) -> None:
-    # no np.diff: it may overflow
+    # not np.diff, which may overflow
     fits = offsets.size > 0 and offsets[0] == 0 and offsets[-1] == last
-    require(fits and np.all(offsets[1:] >= offsets[:-1]), f"{name} does not fit")
+    require(fits and np.all(offsets[1:] >= offsets[:-1]), f"{name} is invalid")

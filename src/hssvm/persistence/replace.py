@@ -1,4 +1,4 @@
-"""A file that is replaced as a whole, or not at all."""
+"""Atomic replacement of a file."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from typing import IO
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a new file, which takes the place of `path` at the end of the block.
+    """Yield a new file, which replaces `path` at the end of the block.
 
-    After an error, the file that was there is unchanged. Symbolic links are followed, and the new
-    file keeps the permissions of the old one, and its owner where the system allows that.
+    After an error, an existing file is unchanged. Symbolic links are followed, and the new file has
+    the permissions of the old one, and its owner if the system allows that.
 
     Parameters
     ----------
     path : str or path
-        A regular file, or a name that is free.
+        A regular file, or the name of a new one.
     """
     target, old = _resolve(path)
-    mode = 0o666 if old is None else 0o600  # until it has the mode of the old file
+    mode = 0o666 if old is None else 0o600  # until it gets the mode of the old file
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         unnamed = _open_unnamed(target.parent, mode)
         with unnamed or open(partial, "xb", opener=lambda n, f: os.open(n, f, mode)) as file:
             if old is not None:
-                _take_permissions(file.fileno(), old)
+                _copy_permissions(file.fileno(), old)
             yield file
             file.flush()
             os.fsync(file.fileno())
             if unnamed is not None:
-                _name(unnamed.fileno(), partial)
+                _link(unnamed.fileno(), partial)
         partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -44,54 +44,56 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _resolve(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
-    """The file behind all symbolic links, and its status if there is one."""
+    """Follow symbolic links; return the path, and the status of the file if it exists."""
     target = Path(os.path.realpath(path))
     try:
         old = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         if not target.parent.is_dir():
-            raise FileNotFoundError(f"{target.parent} is not a folder; make it first") from None
+            raise FileNotFoundError(f"{target.parent} is not a folder; create it first") from None
         return target, None
     if stat.S_ISDIR(old.st_mode):
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
+        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
     if not stat.S_ISREG(old.st_mode):
-        raise OSError(f"{path} is a device, pipe or socket; give the name of a regular file")
+        raise OSError(f"{path} is a device, pipe or socket; pass the name of a regular file")
     if not os.access(target, os.W_OK):
-        raise PermissionError(f"{path} is write-protected; give another name, or make it writable")
+        raise PermissionError(
+            f"{path} is write-protected; choose another name, or make it writable"
+        )
     return target, old
 
 
 def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
-    """A file that disappears with the process, even if that is killed; None if there are none.
+    """Open a file without a name, which disappears even if the process is killed.
 
-    Linux has them, on most file systems.
+    Return None if they are not supported; Linux has them on most file systems.
     """
     if sys.platform != "linux":
         return None
     try:
         number = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
-    except OSError:  # an error that is not about O_TMPFILE comes again with the named file
+    except OSError:  # any other error recurs with the named file
         return None
-    if not os.path.exists(_entry(number)):  # /proc is not mounted
+    if not os.path.exists(_proc_path(number)):  # /proc is not mounted
         os.close(number)
         return None
     return os.fdopen(number, "wb")
 
 
-def _name(number: int, path: Path) -> None:
+def _link(number: int, path: Path) -> None:
     folder = os.open(path.parent, os.O_RDONLY)
-    try:  # Python follows the link that the entry is only where it is given a dir_fd
-        os.link(_entry(number), path.name, dst_dir_fd=folder, follow_symlinks=True)
+    try:  # Python follows the symbolic link in /proc only if it gets a dir_fd
+        os.link(_proc_path(number), path.name, dst_dir_fd=folder, follow_symlinks=True)
     finally:
         os.close(folder)
 
 
-def _entry(number: int) -> str:
+def _proc_path(number: int) -> str:
     return f"/proc/self/fd/{number}"
 
 
-def _take_permissions(number: int, old: os.stat_result) -> None:
-    if sys.platform == "win32":  # a file gets the permissions of its folder
+def _copy_permissions(number: int, old: os.stat_result) -> None:
+    if sys.platform == "win32":  # files inherit the permissions of their folder
         return
     for owner in ((old.st_uid, -1), (-1, old.st_gid)):
         with suppress(PermissionError):

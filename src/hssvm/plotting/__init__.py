@@ -1,10 +1,10 @@
-"""Pictures of the kernel matrix, of its compression, and of the choice of parameters.
+"""Plots of kernel matrices, their compression, and fitted models.
 
-Each Display holds numbers; its ``plot`` draws them with matplotlib, which is needed for nothing
-else. `singular_values` shows why the whole matrix has no low rank, `kernel_matrix` what ordering
-the rows by the cluster tree does about it, `ranks` the compressed matrix that comes of it, and
-`score_grid` the scores over the parameters, `path` over C alone. `convergence` shows how the gap of
-a fit fell, `boundary` its decision function in a plane.
+Each Display stores numbers, and its ``plot`` method draws them with matplotlib, which nothing else
+needs. `singular_values` shows why the kernel matrix as a whole does not have low rank,
+`kernel_matrix` the effect of ordering its rows by the cluster tree, `ranks` the compressed matrix,
+`score_grid` the scores over the parameters, `path` over C alone. `convergence` shows the gap during
+a fit, `boundary` the decision function in a plane.
 """
 
 from hssvm.plotting.boundary import BoundaryDisplay

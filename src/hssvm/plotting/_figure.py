@@ -1,4 +1,4 @@
-"""What the Displays share: matplotlib, text that fits and can be read, the limit on rows."""
+"""Helpers of the Displays: axes, legible text, and the limit on the number of rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 MAX_ROWS = 5000
-"""Most rows whose kernel matrix is made in full: 200 MB in float64."""
+"""Maximum number of rows of a dense kernel matrix: 200 MB in float64."""
 
 
 def pyplot() -> ModuleType:
-    """``matplotlib.pyplot``."""
+    """Import ``matplotlib.pyplot``."""
     try:
         import matplotlib.pyplot
     except ImportError as error:
@@ -28,7 +28,7 @@ def pyplot() -> ModuleType:
 
 
 def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
-    """`ax`, or the axes of a new figure of that size in inches."""
+    """Return `ax`, or the axes of a new figure of the given size in inches."""
     if ax is not None:
         return ax
     new: Axes = pyplot().subplots(figsize=figsize, layout="compressed")[1]
@@ -36,7 +36,7 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
 
 
 def size_in_points(ax: Axes) -> tuple[float, float]:
-    """Width and height that the layout leaves to the axes, with what is drawn so far."""
+    """Width and height of the axes in the current layout."""
     figure = ax.figure.canvas.figure
     engine = figure.get_layout_engine()
     if engine is not None:
@@ -46,27 +46,27 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
 
 
 def font_size(label: str, width: float, height: float) -> float | None:
-    """Of a number that fits in a cell of that size in points; None if it could not be read."""
+    """Font size at which a label fits in a cell, in points; None if it would be illegible."""
     size = min(12.0, 1.2 * width / len(label), 0.7 * height)
     return size if size >= 6 else None
 
 
 def write(
-    ax: Axes, xy: tuple[float, float], label: str, size: float, colours: ScalarMappable, value: Any
+    ax: Axes, xy: tuple[float, float], label: str, size: float, colors: ScalarMappable, value: Any
 ) -> Text:
-    """A label in the middle of a cell whose colour is that of `value`: white on dark cells."""
-    red, green, blue, alpha = colours.to_rgba(np.array([value]))[0]
+    """Write a label in the middle of a cell with the color of `value`; white on dark cells."""
+    red, green, blue, alpha = colors.to_rgba(np.array([value]))[0]
     brightness = 1 - alpha + alpha * (0.299 * red + 0.587 * green + 0.114 * blue)
-    colour = "black" if brightness > 0.5 else "white"
-    return ax.text(*xy, label, fontsize=size, color=colour, ha="center", va="center")
+    color = "black" if brightness > 0.5 else "white"
+    return ax.text(*xy, label, fontsize=size, color=color, ha="center", va="center")
 
 
 def few_rows(X: Rows) -> Rows:
-    """`X` as kernels take it; raise ValueError if its kernel matrix is too large to be dense."""
+    """Convert `X` for kernels; raise ValueError if it has too many rows for a dense matrix."""
     X = as_rows(X)
     if X.shape[0] > MAX_ROWS:
         raise ValueError(
-            f"X has {X.shape[0]:,} rows, and the dense kernel matrix is made of at most "
+            f"X has {X.shape[0]:,} rows, but the dense kernel matrix is limited to "
             f"{MAX_ROWS:,}; pass a sample, such as "
             f"X[np.random.default_rng(0).choice({X.shape[0]}, 2000, replace=False)]"
         )

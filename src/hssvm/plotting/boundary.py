@@ -1,7 +1,8 @@
-"""The decision function of two features, and the leaves of its tree."""
+"""The decision function of a model with two features, and the leaves of a tree."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,42 +10,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import Floats
+from hssvm.kernels.base import Floats, Rows
 from hssvm.plotting._figure import axes_or_new
 from hssvm.plotting._pipeline import final_step, transformed
+from hssvm.predictors import LeafwisePredictor
+from hssvm.training.scaling import Scaling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID = 200
-"""Points of the grid on a side."""
+"""Number of grid points in each direction."""
 
 SHOWN = 2000
-"""Rows that are drawn, at most."""
+"""Maximum number of rows to draw."""
 
 
 @dataclass(eq=False)
 class BoundaryDisplay:
-    """Decision values over a plane, with the boundary, the rows, and the borders of the leaves.
+    """Decision values in a plane, with the boundary, the rows, and the borders of the leaves.
 
-    With more than two classes, the region of every class.
+    With more than two classes, it shows the region of every class.
 
     Parameters
     ----------
     x, y : (g,) arrays
         The grid.
     values : (g, g) or (g, g, n_classes) array
-        Decision values at its points; rows are those of `y`.
+        Decision values at the grid points; the first axis is that of `y`.
     leaves : (g, g) array or None
-        Leaf of every point, of a model on the compressed kernel.
+        Leaf of every grid point, if `values` are those of a single tree.
     rows : (m, 2) array
     labels : (m,) array of int or None
-        Classes by number.
+        Class indices of the rows.
     classes : sequence of str
-        Their names.
+        Class names.
     feature_names : pair of str
     margin : bool
-        Whether the lines at -1 and 1 mean something: not for novelty detection.
+        Whether to draw the margin, at -1 and 1; novelty detection has no margin.
 
     Attributes
     ----------
@@ -58,9 +61,10 @@ class BoundaryDisplay:
     >>> from hssvm.plotting import BoundaryDisplay
     >>> X = np.random.default_rng(0).standard_normal((3000, 2))
     >>> y = np.hypot(*X.T) < 1
-    >>> model = SVC(C=10, refine=False, random_state=0).fit(X, y)
-    >>> display = BoundaryDisplay.from_estimator(model, X, y).plot()
-    >>> np.unique(display.leaves).size
+    >>> model = SVC(C=10, n_trees=3, leaf_size=256, random_state=0).fit(X, y)
+    >>> forest = BoundaryDisplay.from_estimator(model, X, y).plot()
+    >>> tree = BoundaryDisplay.from_estimator(model, X, y, tree=0).plot()
+    >>> np.unique(tree.leaves).size
     16
     """
 
@@ -75,7 +79,9 @@ class BoundaryDisplay:
     margin: bool = True
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None) -> BoundaryDisplay:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, tree: int | None = None
+    ) -> BoundaryDisplay:
         """Evaluate a model of two features on a grid around the rows.
 
         Parameters
@@ -83,9 +89,13 @@ class BoundaryDisplay:
         estimator : SVC, SVCCV or OneClassSVM, or a pipeline that ends with one
             Fitted.
         X : (n, 2) array-like or DataFrame
-            What the estimator predicts from.
+            Input of the estimator.
         y : (n,) array-like, optional
-            Classes, which color the rows; for OneClassSVM 1 inside and -1 outside.
+            Classes that color the rows; for OneClassSVM 1 for inside and -1 for outside.
+        tree : int, optional
+            Number of a tree of a forest: show the decision values of this tree, and the borders of
+            its leaves. By default, the display shows the model; it has borders of leaves only if
+            there is one tree.
 
         Examples
         --------
@@ -103,12 +113,12 @@ class BoundaryDisplay:
         """
         if not hasattr(estimator, "decision_function"):
             raise ValueError(
-                f"{type(final_step(estimator)).__name__} has no decision function, and so no "
-                "boundary; use SVC, SVCCV or OneClassSVM"
+                f"{type(final_step(estimator)).__name__} has no decision function; use SVC, SVCCV "
+                "or OneClassSVM"
             )
         rows: Floats = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != 2:
-            raise ValueError(f"a plane has two features; X has shape {rows.shape}")
+            raise ValueError(f"X must have two features, got shape {rows.shape}")
         low, high = rows.min(axis=0), rows.max(axis=0)
         border = np.where(high > low, 0.05 * (high - low), 1.0)
         x_side, y_side = np.linspace(low - border, high + border, GRID).T
@@ -117,21 +127,19 @@ class BoundaryDisplay:
         if hasattr(X, "columns"):
             points = type(X)(points, columns=X.columns)
             names = {"feature_names": (str(X.columns[0]), str(X.columns[1]))}
-        values = estimator.decision_function(points)
-        final = final_step(estimator)
-        leaves, predictor = None, getattr(final, "_leafwise", None)
-        if predictor is not None:
-            inside = transformed(estimator, points).astype(predictor.X.dtype)
-            leaves = predictor.tree.route(final._scaling(inside)).reshape(GRID, GRID)
-        some = np.random.default_rng(0).permutation(rows.shape[0])[:SHOWN]
+        if tree is None:
+            values, leaves = estimator.decision_function(points), _leaves_of_only(estimator, points)
+        else:
+            values, leaves = _values_of_tree(estimator, points, operator.index(tree))
+        shown = np.random.default_rng(0).permutation(rows.shape[0])[:SHOWN]
         classes: NDArray[Any] = getattr(estimator, "classes_", np.array([-1, 1]))
         return cls(
             x_side,
             y_side,
             values.reshape(GRID, GRID, *values.shape[1:]),
-            leaves,
-            rows[some],
-            None if y is None else _numbered(np.asarray(y), classes)[some],
+            None if leaves is None else leaves.reshape(GRID, GRID),
+            rows[shown],
+            None if y is None else _class_indices(np.asarray(y), classes)[shown],
             [str(label) for label in classes],
             margin=hasattr(estimator, "classes_"),
             **names,
@@ -140,13 +148,13 @@ class BoundaryDisplay:
     def plot(self, ax: Axes | None = None) -> BoundaryDisplay:
         """Draw the boundary and the rows, and the borders of the leaves in gray.
 
-        Colors are decision values; with more than two classes they are the classes, and the darker
-        the larger the lead over the second best.
+        Colors show the decision values. With more than two classes they show the classes, darker
+        for a larger lead over the second-best class.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
 
         Returns
         -------
@@ -166,8 +174,8 @@ class BoundaryDisplay:
             ax.scatter(*self.rows.T, color="0.4", **style)
         else:
             for number, name in enumerate(self.classes):
-                some = self.rows[self.labels == number]
-                ax.scatter(*some.T, color=[colors[number]], label=name, **style)
+                of_class = self.rows[self.labels == number]
+                ax.scatter(*of_class.T, color=[colors[number]], label=name, **style)
             ax.legend(loc="upper right", markerscale=2.5, handletextpad=0.2)
         notes = ["dashed: margin"] if self.margin and self.values.ndim == 2 else []
         notes += [] if self.leaves is None else ["gray: borders of the leaves"]
@@ -178,7 +186,7 @@ class BoundaryDisplay:
         """Draw decision values and their boundary; return the colors of the two classes."""
         ax = self.ax_
         size = float(np.abs(self.values).max())
-        if not self.margin and self.values.max() > 0:  # values fall far below 0 outside
+        if not self.margin and self.values.max() > 0:  # values far outside are very negative
             size = float(self.values.max())
         image = ax.pcolormesh(
             self.x, self.y, self.values, cmap="RdBu", vmin=-size, vmax=size, alpha=0.5
@@ -211,14 +219,51 @@ class BoundaryDisplay:
         return colors
 
     def _draw_line(self, values: Floats, **style: Any) -> None:
-        """Draw the line where `values` are 0, if there is one: contour warns if there is none."""
+        """Draw the zero contour of `values`, if there is one; matplotlib warns if there is none."""
         if values.min() < 0 < values.max():
             self.ax_.contour(self.x, self.y, values, levels=[0], colors="black", **style)
 
 
-def _numbered(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+def _leaves_of_only(estimator: Any, points: Any) -> NDArray[np.int64] | None:
+    """Leaves of the points, if the model has exactly one tree."""
+    predictor = getattr(final_step(estimator), "_compressed", None)
+    if predictor is None or len(predictor.trees) > 1:
+        return None
+    return predictor.trees[0].tree.route(_inputs(estimator, predictor, points))
+
+
+def _values_of_tree(estimator: Any, points: Any, number: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Decision values of one tree, and its leaves. The mean over all trees is that of the model."""
+    final = final_step(estimator)
+    predictor = getattr(final, "_compressed", None)
+    if predictor is None:
+        raise ValueError(
+            f"tree={number} needs a model on compressed kernels, and this model predicts with the "
+            "exact kernel; fit it with n_trees, or leave out tree"
+        )
+    n_trees = len(predictor.trees)
+    if not 0 <= number < n_trees:
+        numbers = "0" if n_trees == 1 else f"0 to {n_trees - 1}"
+        raise ValueError(
+            f"tree={number} does not exist; pass {numbers}, or fit with a larger n_trees"
+        )
+    inputs = _inputs(estimator, predictor, points)
+    values = predictor.decisions(inputs)[number]
+    values += (final.intercept_ - predictor.intercept).astype(values.dtype)  # moved after training
+    leaves = predictor.trees[number].tree.route(inputs)
+    return values[:, 0] if values.shape[1] == 1 else values, leaves
+
+
+def _inputs(estimator: Any, predictor: LeafwisePredictor, points: Any) -> Rows:
+    """Input of the predictor: after the steps of a pipeline, and scaled."""
+    final = final_step(estimator)
+    inside = transformed(estimator, points).astype(predictor.X.dtype)
+    return Scaling(final.feature_shift_, final.feature_factor_)(inside)
+
+
+def _class_indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     unknown = np.setdiff1d(y, classes)
     if unknown.size:
         known = ", ".join(map(str, classes))
-        raise ValueError(f"y has the label {unknown[0]}, which is not one of the model's: {known}")
+        raise ValueError(f"y has the label {unknown[0]}, but the classes of the model are {known}")
     return np.searchsorted(classes, y)

@@ -1,4 +1,4 @@
-"""How the duality gap of a fit fell."""
+"""The duality gap during a fit."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ConvergenceDisplay:
-    """Relative duality gap by iteration: on the compressed kernel, then on the true one.
+    """Relative duality gap by iteration, on the compressed and then on the exact kernel.
 
     Parameters
     ----------
     iterations, gaps : (m,) and (m, k) arrays
-        Of ADMM on the compressed kernel, for k columns.
-    rounds, true_gaps : (r,) and (r, k) arrays
-        Of refinement; empty without it.
+        Iterations and gaps of ADMM on the compressed kernel, for k columns.
+    rounds, exact_gaps : (r,) and (r, k) arrays
+        Rounds and gaps of refinement; empty without it.
 
     Attributes
     ----------
@@ -47,36 +47,37 @@ class ConvergenceDisplay:
     iterations: Floats
     gaps: Floats
     rounds: Floats
-    true_gaps: Floats
+    exact_gaps: Floats
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> ConvergenceDisplay:
-        """Take the history of a fit.
+        """Create the display from the history of a fit: of a forest, the history of the first tree.
 
         Parameters
         ----------
         estimator : SVC, SVCCV, SVR or OneClassSVM, or a pipeline that ends with one
-            Fitted, and not loaded from a file, which has no history.
+            Fitted in this process: model files do not store the history.
         """
         history = final_step(estimator).fit_report_.history
         if not history.get("solve"):
             raise ValueError(
-                "the fit has no history: it was loaded from a file, or made by the paper's setting"
+                "the model has no history, because it was loaded from a file or trained with "
+                "solver='paper'; fit it here with solver='admm'"
             )
         parts = []
         for stage in ("solve", "refine"):
-            looks = history.get(stage, [])
-            parts.append(np.array([iteration for iteration, _ in looks], dtype=np.float64))
-            parts.append(np.array([gap for _, gap in looks], dtype=np.float64))
+            checks = history.get(stage, [])
+            parts.append(np.array([iteration for iteration, _ in checks], dtype=np.float64))
+            parts.append(np.array([gap for _, gap in checks], dtype=np.float64))
         return cls(*parts)
 
     def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
-        """Draw the gaps; refinement comes after a dashed line.
+        """Draw the gaps; a dashed line marks the start of refinement.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
 
         Returns
         -------
@@ -89,8 +90,8 @@ class ConvergenceDisplay:
         if self.rounds.size:
             end = self.iterations[-1]
             ax.axvline(end, color="0.6", linestyle="--", linewidth=1)
-            lines = ax.plot(end + self.rounds, positive(self.true_gaps), "C1s-", ms=3, lw=1.5)
-            lines[0].set_label("true kernel")
+            lines = ax.plot(end + self.rounds, positive(self.exact_gaps), "C1s-", ms=3, lw=1.5)
+            lines[0].set_label("exact kernel")
             self.lines_ += lines
             ax.legend(frameon=False)
         ax.set_yscale("log")
@@ -102,5 +103,5 @@ class ConvergenceDisplay:
 
 
 def positive(gaps: Floats) -> Floats:
-    """Gaps for a log scale: rounding errors below zero are not drawn."""
+    """Gaps for a log scale, with NaN for rounding errors below zero."""
     return np.where(gaps > 0, gaps, np.nan)

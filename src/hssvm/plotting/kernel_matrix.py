@@ -1,4 +1,4 @@
-"""The kernel matrix, as the rows come and in tree order."""
+"""The kernel matrix, in the given order of the rows and in tree order."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class KernelMatrixDisplay:
-    """The kernel matrix as an image: rows as given on the left, in tree order on the right.
+    """Images of the kernel matrix: rows in the given order on the left, in tree order on the right.
 
-    In tree order nearby points are nearby rows. Large entries then gather around the diagonal,
-    and the blocks far from it are smooth: these are the ones that compression gives a low rank.
+    In tree order, nearby points are in nearby rows. Large entries then concentrate near the
+    diagonal, and the blocks away from it are smooth, so that they can be compressed to low rank.
 
     Parameters
     ----------
     matrix : (n, n) array
-        In the order of the rows as given.
+        In the given order of the rows.
     perm : (n,) int64
         Tree order to the given order, as in `ClusterTree`.
 
@@ -60,10 +60,10 @@ class KernelMatrixDisplay:
         Parameters
         ----------
         X : (n, p) array or CSR matrix
-            Of at most 5,000 rows.
+            At most 5,000 rows.
         kernel : Kernel
         leaf_size : int
-            Of the tree; see `hssvm.hss.ClusterTree.build`.
+            See `hssvm.hss.ClusterTree.build`.
         """
         X = few_rows(X)
         return cls(kernel.block(X), ClusterTree.build(X, leaf_size).perm)
@@ -74,12 +74,12 @@ class KernelMatrixDisplay:
         return self.matrix[np.ix_(self.perm, self.perm)]
 
     def plot(self, ax: Sequence[Axes] | None = None) -> KernelMatrixDisplay:
-        """Draw the two images side by side, on one colour scale.
+        """Draw the two images side by side, with a common color scale.
 
         Parameters
         ----------
         ax : sequence of two matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
 
         Returns
         -------

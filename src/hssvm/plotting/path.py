@@ -1,4 +1,4 @@
-"""Models over C."""
+"""The models of a path, as functions of C."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class PathDisplay:
-    """Accuracy and share of support vectors over C.
+    """Accuracy and fraction of support vectors as functions of C.
 
     Parameters
     ----------
     Cs, scores, support : (k,) arrays
-        `support` is the share of rows with a coefficient.
+        `support` is the fraction of rows that are support vectors.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     support_ax_ : matplotlib Axes
-        With the scale on the right.
+        The axes with the scale on the right.
 
     Examples
     --------
@@ -57,18 +57,20 @@ class PathDisplay:
         ----------
         path : SVCPath
         X, y
-            Rows to score on, best ones that were not trained on.
+            Test data, preferably not the training data.
         """
         scores = np.mean(path.predict(X) == np.asarray(y)[:, None], axis=0)
-        return cls(path.Cs, scores, np.mean(path.dual_coef != 0, axis=0))
+        return cls(
+            path.Cs, scores, np.count_nonzero(path.dual_coef_, axis=1) / path.fit_report_.n_rows
+        )
 
     def plot(self, ax: Axes | None = None) -> PathDisplay:
-        """Draw both curves; the best C is marked.
+        """Draw both curves, and mark the best C.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
 
         Returns
         -------
@@ -86,7 +88,7 @@ class PathDisplay:
         ax.set_ylabel("accuracy", color="C0")
         self.support_ax_ = ax.twinx()
         self.support_ax_.plot(self.Cs, self.support, "C1s--")
-        self.support_ax_.set_ylabel("share of support vectors", color="C1")
+        self.support_ax_.set_ylabel("fraction of support vectors", color="C1")
         self.support_ax_.set_ylim(0, 1)
         ax.grid(alpha=0.3)
         return self

@@ -1,4 +1,4 @@
-"""The blocks of a compressed matrix and their ranks."""
+"""The blocks of a compressed matrix, and their ranks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 class RankDisplay:
     """The blocks of an `HSSMatrix`, in tree order.
 
-    The blocks on the diagonal are those of the leaves, and dense. Every other belongs to two
-    siblings: the block between their rows has the rank of the smaller of their bases.
+    The diagonal blocks are those of the leaves, and dense. Every other block couples two siblings;
+    its rank is that of the smaller of their bases.
 
     Parameters
     ----------
-    leaf_ends : (n_leaves + 1,) array
-        Ends of the leaves.
+    leaf_offsets : (n_leaves + 1,) array
+        Offsets of the leaves.
     blocks : (n_blocks, 4) array
         First row, end of the rows, first column and end of the columns of every off-diagonal
-        block, the largest first.
+        block, the largest blocks first.
     ranks : (n_blocks,) array
 
     Attributes
@@ -39,9 +39,9 @@ class RankDisplay:
     leaves_ : matplotlib PolyCollection
         The dense blocks.
     blocks_ : matplotlib PolyCollection
-        The off-diagonal blocks; its array are the ranks.
+        The off-diagonal blocks; its array contains the ranks.
     texts_ : list of matplotlib Text
-        Ranks in those blocks that are large enough.
+        Ranks in the blocks that are large enough.
 
     Examples
     --------
@@ -60,13 +60,13 @@ class RankDisplay:
     (6,)
     """
 
-    leaf_ends: NDArray[np.int64]
+    leaf_offsets: NDArray[np.int64]
     blocks: NDArray[np.int64]
     ranks: NDArray[np.int64]
 
     @classmethod
     def from_matrix(cls, H: HSSMatrix) -> RankDisplay:
-        """Read the blocks off a compressed matrix.
+        """Create the display from a compressed matrix.
 
         Parameters
         ----------
@@ -76,12 +76,12 @@ class RankDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> RankDisplay:
-        """Show the matrix that a model was trained with.
+        """Create the display from the compressed matrix of a model: of a forest, the first one.
 
         Parameters
         ----------
         estimator : SVC, SVCCV, SVR or OneClassSVM, or a pipeline that ends with one
-            Fitted in this process: neither files nor clusters keep the ranks of all blocks.
+            Fitted in this process: model files, and models from Dask, do not store all ranks.
 
         Examples
         --------
@@ -89,42 +89,42 @@ class RankDisplay:
         >>> from hssvm import SVC
         >>> from hssvm.plotting import RankDisplay
         >>> X = np.random.default_rng(0).standard_normal((3000, 2))
-        >>> model = SVC(refine=False, random_state=0).fit(X, np.hypot(*X.T) < 1)
+        >>> model = SVC(leaf_size=256, random_state=0).fit(X, np.hypot(*X.T) < 1)
         >>> RankDisplay.from_estimator(model).blocks.shape
         (30, 4)
         """
         report = final_step(estimator).fit_report_
         if not report.node_ranks:
             raise ValueError(
-                "the model does not know the ranks of its blocks, because it was loaded from a "
+                "the model does not store the ranks of its blocks, because it was loaded from a "
                 "file or trained on Dask; fit it here, or compress its rows and use from_matrix"
             )
-        return cls._from_nodes(report.leaf_ends, report.node_ranks)
+        return cls._from_nodes(report.leaf_offsets, report.node_ranks)
 
     @classmethod
     def _from_nodes(
-        cls, leaf_ends: NDArray[np.int64], node_ranks: Sequence[NDArray[np.int64]]
+        cls, leaf_offsets: NDArray[np.int64], node_ranks: Sequence[NDArray[np.int64]]
     ) -> RankDisplay:
-        """Blocks of all siblings, from the ranks of the nodes of every level."""
+        """Compute the blocks of all siblings from the ranks of the nodes of every level."""
         blocks, ranks = [np.empty((0, 4), np.int64)], [np.empty(0, np.int64)]
         depth = len(node_ranks) - 1
         for level in range(1, depth + 1):
-            ends = leaf_ends[:: 2 ** (depth - level)]
+            ends = leaf_offsets[:: 2 ** (depth - level)]
             node = np.arange(2**level)
             sibling = node ^ 1
             blocks.append(
                 np.stack([ends[node], ends[node + 1], ends[sibling], ends[sibling + 1]], axis=1)
             )
             ranks.append(np.minimum(node_ranks[level], node_ranks[level][sibling]))
-        return cls(leaf_ends, np.concatenate(blocks), np.concatenate(ranks))
+        return cls(leaf_offsets, np.concatenate(blocks), np.concatenate(ranks))
 
     def plot(self, ax: Axes | None = None) -> RankDisplay:
-        """Draw the blocks, coloured by their rank.
+        """Draw the blocks, colored by their rank.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class RankDisplay:
         self.figure_ = ax.figure
         from matplotlib.collections import PolyCollection
 
-        begin, end = self.leaf_ends[:-1], self.leaf_ends[1:]
+        begin, end = self.leaf_offsets[:-1], self.leaf_offsets[1:]
         self.leaves_ = PolyCollection(
             _corners(np.stack([begin, end, begin, end], axis=1)),
             facecolors="0.75",
@@ -150,11 +150,11 @@ class RankDisplay:
             self.figure_.colorbar(self.blocks_, ax=ax, label="rank of the block")
         n = int(end[-1])
         ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xlabel="column", ylabel="row")
-        ax.set_title("rows in tree order\ngrey: dense leaf blocks")
+        ax.set_title("rows in tree order\ngray: dense leaf blocks")
 
         point = min(size_in_points(ax)) / n
         sides = point * (self.blocks[:, 1] - self.blocks[:, 0])
-        # Small blocks would be all edge.
+        # With thick edges, small blocks would be nothing but edges.
         self.leaves_.set(linewidth=np.minimum(1, 0.1 * point * (end - begin)))
         self.blocks_.set(linewidth=np.minimum(1, 0.1 * sides))
         self.texts_ = []
@@ -168,7 +168,7 @@ class RankDisplay:
 
 
 def _corners(blocks: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Corners of every block as points of the plane, (4, 2)."""
+    """Corners of every block as points in the plane, (4, 2)."""
     top, bottom, left, right = blocks.T
     x = np.stack([left, right, right, left], axis=1)
     y = np.stack([top, top, bottom, bottom], axis=1)

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ScoreGridDisplay:
-    """Heat map of a score over the width of the kernel (h or gamma) and C; the best is framed.
+    """Heat map of a score over the width of the kernel (h or gamma) and C, with the best framed.
 
     Parameters
     ----------
     parameter : "h" or "gamma"
-        What `values` are.
+        Name of the parameter with the given `values`.
     values : (n_values,) array
     Cs : (n_Cs,) array
     scores : (n_values, n_Cs) array
-        NaN where there is none.
+        NaN for missing scores.
     score_name : str
 
     Attributes
@@ -37,9 +37,9 @@ class ScoreGridDisplay:
     ax_, figure_ : matplotlib Axes and Figure
     image_ : matplotlib AxesImage
     frame_ : matplotlib Rectangle
-        Around the best cell.
+        Frame of the best cell.
     texts_ : list of matplotlib Text
-        The scores in the cells, row by row; empty if there are too many to be read.
+        The scores in the cells, row by row; empty if the cells are too small for text.
 
     Examples
     --------
@@ -61,17 +61,17 @@ class ScoreGridDisplay:
     def __post_init__(self) -> None:
         if self.scores.shape != (self.values.size, self.Cs.size):
             raise ValueError(
-                f"{self.values.size} values of {self.parameter} and {self.Cs.size} of C take "
+                f"{self.values.size} values of {self.parameter} and {self.Cs.size} of C need "
                 f"scores of shape {(self.values.size, self.Cs.size)}, got {self.scores.shape}"
             )
         if not np.isfinite(self.scores).any():
-            raise ValueError("no score is a finite number")
+            raise ValueError("none of the scores is finite")
 
     @classmethod
     def from_scores(
         cls, hs: Sequence[float], Cs: Sequence[float], scores: Sequence[Sequence[float]] | Floats
     ) -> ScoreGridDisplay:
-        """Take scores that were computed elsewhere.
+        """Create the display from given scores.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class ScoreGridDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: SVCCV) -> ScoreGridDisplay:
-        """Take the mean scores over the folds.
+        """Create the display from the mean scores over the folds.
 
         Parameters
         ----------
@@ -104,18 +104,18 @@ class ScoreGridDisplay:
         True
         """
         scoring = "accuracy" if estimator.scoring is None else estimator.scoring
-        what = scoring.replace("_", " ") if isinstance(scoring, str) else "score"
+        name = scoring.replace("_", " ") if isinstance(scoring, str) else "score"
         return cls(
             "gamma",
             estimator.gammas_,
             estimator.Cs_,
             estimator.cv_results_["mean_test_score"].reshape(estimator.scores_.shape[:2]),
-            f"mean {what} of {estimator.n_splits_} folds",
+            f"mean {name} of {estimator.n_splits_} folds",
         )
 
     @property
     def best_index(self) -> tuple[int, int]:
-        """Row and column of the best score, the first of equals."""
+        """Row and column of the best score, the first one in case of a tie."""
         row, column = np.unravel_index(int(np.nanargmax(self.scores)), self.scores.shape)
         return int(row), int(column)
 
@@ -127,10 +127,10 @@ class ScoreGridDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
         vmin, vmax : float, optional
-            Scores at the two ends of the color scale; the lowest and the highest if not given. Pass
-            the same ones to maps that are compared with each other.
+            Limits of the color scale, by default the lowest and the highest score. To compare
+            several maps, use the same limits for all.
 
         Returns
         -------
@@ -176,5 +176,5 @@ class ScoreGridDisplay:
 
 
 def _number(value: Any, form: str) -> str:
-    # NaN is the score of a fold with one class only, and the gamma of a kernel without one.
+    # NaN is the score of a fold with only one class, and the gamma of a kernel without gamma.
     return "none" if np.isnan(value) else format(value, form)

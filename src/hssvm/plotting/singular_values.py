@@ -1,4 +1,4 @@
-"""How fast the singular values of a kernel matrix fall."""
+"""The decay of the singular values of a kernel matrix."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class SingularValueDisplay:
     """Singular values of Gaussian kernel matrices ``exp(-d**2 / (2 h**2))``, by width h.
 
-    The (r + 1)-th singular value over the first is the relative error, in the spectral norm, of
-    the best approximation of rank r. A wide kernel has low rank; a narrow one has not.
+    The (r + 1)-th singular value divided by the first is the relative error, in the spectral norm,
+    of the best approximation of rank r. Wide kernels have low numerical rank; narrow ones do not.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class SingularValueDisplay:
         Parameters
         ----------
         X : (n, p) array or CSR matrix
-            Of at most 5,000 rows.
+            At most 5,000 rows.
         hs : sequence of float
             Widths.
         """
@@ -65,17 +65,17 @@ class SingularValueDisplay:
         if not widths.size:
             raise ValueError("hs must have at least one value")
         require_positive(hs=widths)
-        # The matrix is symmetric: its singular values are its eigenvalues, but for their signs.
+        # The matrix is symmetric: its singular values are its eigenvalues, up to their signs.
         values = [np.abs(np.linalg.eigvalsh(Gaussian(0.5 / h**2).block(X))) for h in widths]
         return cls(widths, np.sort(values, axis=1)[:, ::-1])
 
     def plot(self, ax: Axes | None = None) -> SingularValueDisplay:
-        """Draw one line per h: the singular values over the largest of them.
+        """Draw one line per h: the singular values divided by the largest of them.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of a new figure if not given.
+            By default those of a new figure.
 
         Returns
         -------
@@ -86,14 +86,14 @@ class SingularValueDisplay:
         from matplotlib import colormaps
 
         # The yellow end of the map is too pale for lines on white.
-        colours = colormaps["viridis"](np.linspace(0, 0.85, self.hs.size))
+        colors = colormaps["viridis"](np.linspace(0, 0.85, self.hs.size))
         index = np.arange(1, self.singular_values.shape[1] + 1)
         self.lines_ = [
-            self.ax_.plot(index, values / values[0], color=colour, label=f"{h:g}", linewidth=2)[0]
-            for h, values, colour in zip(self.hs, self.singular_values, colours, strict=True)
+            self.ax_.plot(index, values / values[0], color=color, label=f"{h:g}", linewidth=2)[0]
+            for h, values, color in zip(self.hs, self.singular_values, colors, strict=True)
         ]
         self.ax_.set_yscale("log")
-        # Below eps there is nothing but rounding errors.
+        # Below eps there are only rounding errors.
         smallest = (self.singular_values / self.singular_values[:, :1]).min()
         self.ax_.set_ylim(max(smallest / 3, np.finfo(np.float64).eps), 3)
         self.ax_.set_xlim(1, max(index[-1], 2))

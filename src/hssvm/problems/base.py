@@ -1,4 +1,4 @@
-"""What solvers may know of a problem."""
+"""The interface between problems and solvers."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm import _core
+from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
-from hssvm.problems.parts import ALONE, Parts
 from hssvm.problems.quantile import ROUNDING, weighted_quantiles
 
-AT_ONCE = 2**18
-"""Numbers of a block of losses that are computed at once."""
+LOSS_BLOCK = 2**18
+"""Number of losses that are computed at a time."""
+
+QUANTILE_COLUMNS = 64
+"""Number of columns whose intercepts are computed together if there are several ranks. A single
+rank computes them one at a time, to save memory."""
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class Objective:
     """Objective values at a feasible z, one per column.
 
     Attributes
     ----------
     primal, dual, intercept : (k,) float64
     floor : (k,) float64
-        Size of the terms that cancel where the values are close to 0; see `Problem.floor`.
+        Smallest scale of the gap, for values that are close to 0 by cancellation; see
+        `Problem.floor`.
     """
 
     primal: NDArray[np.float64]
@@ -36,7 +41,7 @@ class Values:
 
     @property
     def size(self) -> NDArray[np.float64]:
-        """What a gap is relative to, (k,): the largest of values and floor, or 1 if all are 0."""
+        """Scale of the gap, (k,): the largest of |primal|, |dual| and floor, or 1 if all are 0."""
         size = np.maximum(np.maximum(np.abs(self.primal), np.abs(self.dual)), self.floor)
         return np.where(size > 0, size, 1.0)
 
@@ -47,11 +52,11 @@ class Values:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
-    """Of the columns of a prox, (k,) each: of z, of abs(z), and of 1 / beta where z is free."""
+class ProxSums:
+    """Column sums of a prox, (k,) each: of z, of abs(z), and of 1 / beta over the free z."""
 
-    total: NDArray[np.float64]
-    size: NDArray[np.float64]
+    z: NDArray[np.float64]
+    abs_z: NDArray[np.float64]
     slope: NDArray[np.float64]
 
 
@@ -61,15 +66,15 @@ class Problem(ABC):
     Parameters
     ----------
     bound : (n, k)
-        z lies between 0 and this, or on both sides of 0 if the class is `symmetric`. 0 takes a row
-        out (as for cross-validation), and its z stays 0.
+        z lies between 0 and `bound`, or between ``-bound`` and `bound` if the class is `symmetric`.
+        A bound of 0 excludes a row, as in cross-validation: its z stays 0.
     linear : (n, k)
-    kink : (k,)
-        Factor on abs(z).
-    total : (k,)
-        What z must sum to.
-    parts : Parts, default=ALONE
-        Where the n rows are a part of all: how to reach the others. Sums and values are of all.
+    l1_weight : (k,)
+        Weight of abs(z).
+    equality_rhs : (k,)
+        Required sum of z, over the rows of all ranks.
+    communicator : Communicator, default=SERIAL
+        Connects the ranks that hold the rows. Sums and objective values are over all rows.
     """
 
     symmetric: ClassVar[bool] = False
@@ -78,15 +83,15 @@ class Problem(ABC):
         self,
         bound: Floats,
         linear: Floats,
-        kink: NDArray[np.float64],
-        total: NDArray[np.float64],
-        parts: Parts = ALONE,
+        l1_weight: NDArray[np.float64],
+        equality_rhs: NDArray[np.float64],
+        communicator: Communicator = SERIAL,
     ) -> None:
-        self.parts = parts
+        self.communicator = communicator
         self.bound = np.ascontiguousarray(bound)
         self.linear = np.ascontiguousarray(linear)
-        self.kink = kink
-        self.total = total
+        self.l1_weight = l1_weight
+        self.equality_rhs = equality_rhs
 
     @property
     def n(self) -> int:
@@ -105,7 +110,16 @@ class Problem(ABC):
 
     @abstractmethod
     def columns(self, index: NDArray[Any]) -> Problem:
-        """Return the problem of some of the columns."""
+        """Return the problem restricted to the given columns."""
+
+    def excluding(self, excluded: NDArray[np.bool_]) -> Problem:
+        """Return m copies of the columns, each without the rows of a column of `excluded`, (n, m).
+
+        Column ``i k + j`` of the result is column j without the rows ``excluded[:, i]``.
+        """
+        copies = self.columns(np.tile(np.arange(self.k), excluded.shape[1]))
+        copies.bound = copies.bound * ~np.repeat(excluded, self.k, axis=1)
+        return copies
 
     @abstractmethod
     def losses(
@@ -114,74 +128,82 @@ class Problem(ABC):
         """Loss of m rows at decision values ``F + intercept``, as in the primal value; (m, k)."""
 
     @abstractmethod
-    def bends(
+    def breakpoints(
         self, j: int, f: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Where the slope of ``b total + loss(f + b)`` in b rises, in column j; f is (n,).
+        """Breakpoints of the piecewise linear ``b r + loss(f + b)`` in b; r is `equality_rhs`.
+
+        Parameters
+        ----------
+        j : int
+            Column.
+        f : (n,)
 
         Returns
         -------
         points, weight : (m,)
-            The slope rises by the weight at the point.
+            At each point, the slope increases by the weight.
         mass : float
-            The share of these rows in minus the slope on the far left.
+            The contribution of these rows to minus the slope as b goes to minus infinity.
         """
 
     @abstractmethod
     def scale(self) -> NDArray[np.float64]:
-        """Largest ``|z|`` that h allows, in units of the decision values, (k,)."""
+        """Largest ``|z|`` in the box, relative to the size of the decision values, (k,)."""
 
     def floor(self, j: int, z: NDArray[np.float64]) -> float:
-        """The share of these rows in the least size that a gap of column j is relative to.
+        """Contribution of these rows to the smallest scale of the gap of column j.
 
-        0, unless the optimal value can be 0 by cancellation: no gap is a small share of that.
+        It is 0 unless the optimal value can be 0 by cancellation, which would make the relative gap
+        meaningless.
         """
         return 0.0
 
-    def prox(self, V: Floats, beta: Floats, tau: NDArray[np.float64]) -> tuple[Floats, Sums]:
+    def prox(self, V: Floats, beta: Floats, tau: NDArray[np.float64]) -> tuple[Floats, ProxSums]:
         """Return ``z = argmin h(z) + 1/2 |z - (v - tau / beta)|^2_beta``, and its sums.
 
         V is (n, k), beta (n,), tau (k,).
         """
         Z, sums = np.empty_like(V), np.empty((3, self.k))
-        _core.shifted_prox(V, beta, tau, self.bound, self.symmetric, self.kink, Z, sums)
-        return Z, Sums(*self.parts.sum(sums))
+        _core.shifted_prox(V, beta, tau, self.bound, self.symmetric, self.l1_weight, Z, sums)
+        return Z, ProxSums(*self.communicator.allreduce(sums))
 
     def free(self, Z: Floats) -> NDArray[np.bool_]:
-        """Where h is smooth at Z, so that z may move either way; (n, k) like Z."""
+        """Mask (n, k) of the entries of Z at which h is smooth, so that z can move both ways."""
         size = np.abs(Z) if self.symmetric else Z
         return (Z != 0) & (size != self.bound)
 
     def box(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Least and largest z that h allows at m rows, (m, k) each."""
+        """Lower and upper bounds of z at m rows, (m, k) each."""
         bound = self.bound[rows]
         if self.symmetric:
             return -bound, bound
         return np.minimum(bound, 0), np.maximum(bound, 0)
 
-    def evaluate(self, Z: Floats, F: Floats) -> Values:
-        """Objective values at a feasible `Z`, with ``F = K Z``; the intercept is the best one."""
+    def evaluate(self, Z: Floats, F: Floats) -> Objective:
+        """Objective values at a feasible `Z`, with ``F = K Z`` and the optimal intercept."""
         sums, intercept = np.empty((3, self.k)), np.empty(self.k)
-        for begin in range(0, self.k, self.parts.columns_at_once):
-            columns = range(begin, min(begin + self.parts.columns_at_once, self.k))
-            bends = []
+        step = 1 if self.communicator.size == 1 else QUANTILE_COLUMNS
+        for begin in range(0, self.k, step):
+            columns = range(begin, min(begin + step, self.k))
+            breakpoints = []
             for j in columns:
                 z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
                 linear = self.linear[:, j].astype(np.float64) @ z
-                linear -= self.kink[j] * np.abs(z).sum()
+                linear -= self.l1_weight[j] * np.abs(z).sum()
                 sums[:, j] = z @ f / 2, linear, self.floor(j, z)
-                bends.append(self.bends(j, f))
-            points, weights, mass = zip(*bends, strict=True)
-            all_mass = self.parts.sum(np.array(mass))
-            # costs that are rounded to float32 hide a flat minimum from sums in float64
+                breakpoints.append(self.breakpoints(j, f))
+            points, weights, mass = zip(*breakpoints, strict=True)
+            total_mass = self.communicator.allreduce(np.array(mass))
+            # with costs rounded to float32, sums in float64 would miss a flat minimum
             rtol = max(ROUNDING, 4 * float(np.finfo(self.bound.dtype).eps))
-            found = weighted_quantiles(points, weights, all_mass, self.parts, rtol)
+            found = weighted_quantiles(points, weights, total_mass, self.communicator, rtol)
             intercept[list(columns)] = found
         loss = np.zeros(self.k)
-        step = max(1, AT_ONCE // self.k)
+        step = max(1, LOSS_BLOCK // self.k)
         for begin in range(0, self.n, step):
             rows = np.arange(begin, min(begin + step, self.n))
             loss += self.losses(rows, F[rows], intercept).sum(axis=0)
-        half_norm, linear, floor, loss = self.parts.sum(np.stack([*sums, loss]))
-        primal = half_norm + intercept * self.total + loss
-        return Values(primal, linear - half_norm, intercept, floor)
+        half_norm, linear, floor, loss = self.communicator.allreduce(np.stack([*sums, loss]))
+        primal = half_norm + intercept * self.equality_rhs + loss
+        return Objective(primal, linear - half_norm, intercept, floor)

@@ -7,32 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
-from hssvm.problems.parts import ALONE, Parts
 
 
 class OneClassProblem(Problem):
     """``min 1/2 z'Kz`` with z between 0 and ``bound``, and ``sum z = nu sum bound``.
 
-    The primal is ``1/2 |w|^2 + b nu sum bound + sum_i bound_i max(0, -(f_i + b))``: a share nu of
-    the rows, at most, has a negative decision value. (-b is the rho of Schoelkopf et al., 2001.)
+    The primal is ``1/2 |w|^2 + b nu sum bound + sum_i bound_i max(0, -(f_i + b))``. At most a
+    fraction nu of the rows has a negative decision value. (-b is rho in Schoelkopf et al., 2001.)
 
     Parameters
     ----------
     bound : (n, k)
-        Weight of the row.
+        Weights of the rows.
     nu : (k,)
-    parts : Parts, default=ALONE
+    communicator : Communicator, default=SERIAL
         See `Problem`.
     diagonal : (n,), optional
-        Of K, for kernels that can be negative; see `floor`.
+        Diagonal of K, needed for kernels with negative values; see `floor`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hssvm.problems import OneClassProblem
-    >>> OneClassProblem(np.ones((4, 2)), np.array([0.25, 0.5])).total
+    >>> OneClassProblem(np.ones((4, 2)), np.array([0.25, 0.5])).equality_rhs
     array([1., 2.])
     """
 
@@ -40,41 +40,52 @@ class OneClassProblem(Problem):
         self,
         bound: Floats,
         nu: NDArray[np.float64],
-        parts: Parts = ALONE,
+        communicator: Communicator = SERIAL,
         diagonal: NDArray[np.float64] | None = None,
     ) -> None:
         self.nu = nu
         self.diagonal = diagonal
-        total = nu * parts.sum(bound.sum(axis=0, dtype=np.float64))
-        super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), total, parts)
+        mass = nu * communicator.allreduce(bound.sum(axis=0, dtype=np.float64))
+        super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), mass, communicator)
 
     def columns(self, index: NDArray[Any]) -> OneClassProblem:
-        """Return the problem of some of the columns."""
-        return OneClassProblem(self.bound[:, index], self.nu[index], self.parts, self.diagonal)
+        """Return the problem restricted to the given columns."""
+        return OneClassProblem(
+            self.bound[:, index], self.nu[index], self.communicator, self.diagonal
+        )
+
+    def excluding(self, excluded: NDArray[np.bool_]) -> OneClassProblem:
+        """Return copies without some rows; the required sums change with the bounds."""
+        copies = super().excluding(excluded)
+        nu = np.tile(self.nu, excluded.shape[1])
+        return OneClassProblem(copies.bound, nu, self.communicator, self.diagonal)
 
     def floor(self, j: int, z: NDArray[np.float64]) -> float:
-        """``1/2 sum K_ii z_i^2``, the optimal value if the rows were orthogonal to each other.
+        """``1/2 sum K_ii z_i^2``, the optimal value if K were diagonal.
 
-        A kernel without negative values has an optimum above this. With others, such as the
-        linear kernel on centered rows, the terms of ``z'Kz`` may cancel down to 0; LIBSVM then
-        stops by differences of gradients below tol, a gap of about ``tol sum z``, which is this
-        floor for a kernel with ones on its diagonal.
+        The optimal value of a nonnegative kernel is not below this. With other kernels, such as the
+        linear kernel on centered rows, the terms of ``z'Kz`` may cancel down to 0. LIBSVM then
+        stops when the gradients differ by less than tol, which is a gap of about ``tol sum z``, or
+        `tol` times this floor for a kernel with a unit diagonal.
         """
         return 0.0 if self.diagonal is None else float(self.diagonal @ z**2) / 2
 
     def scale(self) -> NDArray[np.float64]:
-        """Largest bound over the total, (k,): decision values are of the size of the total."""
-        return self.parts.max(self.bound.max(axis=0).astype(np.float64)) / self.total
+        """Largest bound divided by the sum of z, the size of the decision values; (k,)."""
+        return (
+            self.communicator.allreduce(self.bound.max(axis=0).astype(np.float64), "max")
+            / self.equality_rhs
+        )
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Distance below 0 times weight."""
+        """Weight times the distance of negative decision values to 0."""
         return self.bound[rows].astype(np.float64) * np.maximum(0, -(F + intercept))
 
-    def bends(
+    def breakpoints(
         self, j: int, f: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """The slope, the total minus the weights on the far left, rises by them at -f."""
+        """The slope increases by the weight of a row at -f, from sum z minus the sum of weights."""
         weight = self.bound[:, j].astype(np.float64)
         return -f, weight, float((1 - self.nu[j]) * weight.sum())

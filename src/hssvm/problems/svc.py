@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
-from hssvm.problems.parts import ALONE, Parts
 
 
 class SVCProblem(Problem):
@@ -20,9 +20,9 @@ class SVCProblem(Problem):
     Parameters
     ----------
     bound : (n, k)
-        Sign: the label of the row. Size: the C of the row, with all its weights. 0 takes a row out
-        (as for cross-validation), and its z stays 0.
-    parts : Parts, default=ALONE
+        The sign is the label of the row, the absolute value its C times its weights. 0 excludes a
+        row, as in cross-validation: its z stays 0.
+    communicator : Communicator, default=SERIAL
         See `Problem`.
 
     Examples
@@ -35,28 +35,28 @@ class SVCProblem(Problem):
     (3, 2)
     """
 
-    def __init__(self, bound: Floats, parts: Parts = ALONE) -> None:
+    def __init__(self, bound: Floats, communicator: Communicator = SERIAL) -> None:
         zero = np.zeros(bound.shape[1])
-        super().__init__(bound, np.sign(bound), zero, zero, parts)
+        super().__init__(bound, np.sign(bound), zero, zero, communicator)
 
     def columns(self, index: NDArray[Any]) -> SVCProblem:
-        """Return the problem of some of the columns."""
-        return SVCProblem(self.bound[:, index], self.parts)
+        """Return the problem restricted to the given columns."""
+        return SVCProblem(self.bound[:, index], self.communicator)
 
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|bound|``, (k,)."""
-        return self.parts.max(np.abs(self.bound).max(axis=0).astype(np.float64))
+        return self.communicator.allreduce(np.abs(self.bound).max(axis=0).astype(np.float64), "max")
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Hinge loss times cost."""
+        """Cost times hinge loss."""
         cost = np.abs(self.bound[rows].astype(np.float64))
         return cost * np.maximum(0, 1 - self.linear[rows] * (F + intercept))
 
-    def bends(
+    def breakpoints(
         self, j: int, f: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """The slope rises by the cost of a row where f + b is its label."""
+        """The slope increases by the cost of a row at the b for which f + b is its label."""
         cost, sign = np.abs(self.bound[:, j].astype(np.float64)), self.linear[:, j]
         return sign - f, cost, float(cost[sign > 0].sum())

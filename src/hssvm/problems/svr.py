@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
-from hssvm.problems.parts import ALONE, Parts
 
 
 class SVRProblem(Problem):
@@ -21,10 +21,10 @@ class SVRProblem(Problem):
     ----------
     y : (n, k)
     bound : (n, k)
-        The C of the row, with its weight; 0 takes it out.
+        C times the weight of the row; 0 excludes it.
     epsilon : (k,)
-        Half the width of the tube without loss.
-    parts : Parts, default=ALONE
+        Half-width of the tube without loss.
+    communicator : Communicator, default=SERIAL
         See `Problem`.
 
     Examples
@@ -40,33 +40,39 @@ class SVRProblem(Problem):
     symmetric: ClassVar[bool] = True
 
     def __init__(
-        self, y: Floats, bound: Floats, epsilon: NDArray[np.float64], parts: Parts = ALONE
+        self,
+        y: Floats,
+        bound: Floats,
+        epsilon: NDArray[np.float64],
+        communicator: Communicator = SERIAL,
     ) -> None:
-        super().__init__(bound, y, epsilon, np.zeros(y.shape[1]), parts)
+        super().__init__(bound, y, epsilon, np.zeros(y.shape[1]), communicator)
 
     def columns(self, index: NDArray[Any]) -> SVRProblem:
-        """Return the problem of some of the columns."""
-        return SVRProblem(self.linear[:, index], self.bound[:, index], self.kink[index], self.parts)
+        """Return the problem restricted to the given columns."""
+        return SVRProblem(
+            self.linear[:, index], self.bound[:, index], self.l1_weight[index], self.communicator
+        )
 
     def scale(self) -> NDArray[np.float64]:
-        """Largest bound over the spread of y, (k,)."""
+        """Largest bound divided by the standard deviation of y, (k,)."""
         y = self.linear.astype(np.float64)
-        n, total = self.parts.sum(np.stack([np.full(self.k, self.n), y.sum(axis=0)]))
-        spread = np.sqrt(self.parts.sum(((y - total / n) ** 2).sum(axis=0)) / n)
-        largest = self.parts.max(self.bound.max(axis=0).astype(np.float64))
+        n, total = self.communicator.allreduce(np.stack([np.full(self.k, self.n), y.sum(axis=0)]))
+        spread = np.sqrt(self.communicator.allreduce(((y - total / n) ** 2).sum(axis=0)) / n)
+        largest = self.communicator.allreduce(self.bound.max(axis=0).astype(np.float64), "max")
         return largest / np.where(spread > 0, spread, 1)
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Distance to the tube times cost."""
-        distance = np.abs(self.linear[rows] - (F + intercept)) - self.kink
+        """Cost times the distance to the tube."""
+        distance = np.abs(self.linear[rows] - (F + intercept)) - self.l1_weight
         return self.bound[rows].astype(np.float64) * np.maximum(0, distance)
 
-    def bends(
+    def breakpoints(
         self, j: int, f: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """The slope rises by the cost of a row at both ends of its tube."""
+        """The slope increases by the cost of a row at both ends of its tube."""
         cost, middle = self.bound[:, j].astype(np.float64), self.linear[:, j] - f
-        ends = np.concatenate([middle - self.kink[j], middle + self.kink[j]])
+        ends = np.concatenate([middle - self.l1_weight[j], middle + self.l1_weight[j]])
         return ends, np.concatenate([cost, cost]), float(cost.sum())

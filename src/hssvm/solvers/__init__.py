@@ -1,25 +1,28 @@
-"""Solvers of `hssvm.problems` on a `hssvm.systems.System`.
+"""Solvers for `hssvm.problems`.
 
-`admm` is the loop and `iterate` its steps; `equality` keeps ``sum z = total`` in both of them;
-`penalty` chooses the weights beta; `stopping` says when a column is done; `polish` finishes on the
-free variables; `solution` is what comes out.
+With an operator (`hssvm.operators`), dense or compressed: `admm` is the loop and `iterate` has its
+steps; `equality` enforces the constraint on the sum in both steps; `penalty` chooses the weights
+beta; `stopping` decides when a column is done; `polish` solves for the free variables.
 
-`refine` takes a solution to the true kernel, on a `hssvm.kernels.rows.KernelRows`; `working_set` is
-the part of the matrix it holds, `lazy_product` the gradient it keeps.
+With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_set` is the loop,
+`working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
+`optimality` the violations by which rows are selected.
+
+`solution` defines what solvers return.
 """
 
-from hssvm.solvers.admm import ADMM, PaperADMM
+from hssvm.solvers.admm import ADMM, FixedIterationADMM
 from hssvm.solvers.penalty import initial_beta, paper_beta
 from hssvm.solvers.polish import polish
-from hssvm.solvers.refine import Refine
 from hssvm.solvers.solution import Solution, Status
+from hssvm.solvers.working_set import WorkingSet
 
 __all__ = [
     "ADMM",
-    "PaperADMM",
-    "Refine",
+    "FixedIterationADMM",
     "Solution",
     "Status",
+    "WorkingSet",
     "initial_beta",
     "paper_beta",
     "polish",

@@ -1,15 +1,14 @@
-"""The constraint ``sum z = total`` in the two steps of ADMM.
+"""The constraint ``sum z = r`` in the two steps of ADMM; r is the `equality_rhs`.
 
-x-step: with ``w = (K + diag(beta))^-1 1`` the constrained minimiser is
-``x - w (sum x - total) / sum w``; and as x solves ``(K + diag(beta)) x = b``, its sum is ``w'b``.
+x-step: with ``w = (K + diag(beta))^-1 1`` the constrained minimizer is
+``x - w (sum x - r) / sum w``; and as x solves ``(K + diag(beta)) x = b``, its sum is ``w'b``.
 
-z-step: the minimiser of ``h(z) + 1/2 |z - v|^2_beta`` with the constraint is
-``prox(v - tau / beta)`` for the tau that makes the sum right. The sum falls as tau grows, and is
-piecewise linear: Newton's method inside a bracket finds tau. The last tau is a good start for the
-next.
+z-step: the constrained minimizer of ``h(z) + 1/2 |z - v|^2_beta`` is ``prox(v - tau / beta)`` for
+the tau that gives the required sum. The sum is piecewise linear and nonincreasing in tau, so a
+safeguarded Newton method finds tau, starting from that of the previous iteration.
 
-The paper has the constraint in the x-step only. In both it takes a third fewer iterations, and
-every z is feasible, so that its dual value is a bound.
+The paper enforces the constraint in the x-step only. Enforcing it in both steps saves a third of
+the iterations, and makes every z feasible, so that its dual value is a bound.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ def row_chunks(n: int, k: int) -> Iterator[slice]:
 
 
 def constrain_x(
-    X: Floats, sum_x: NDArray[np.float64], w: Floats, sum_w: float, total: NDArray[np.float64]
+    X: Floats, sum_x: NDArray[np.float64], w: Floats, sum_w: float, rhs: NDArray[np.float64]
 ) -> Floats:
-    """Put the columns of X, with sums (k,), on ``sum x = total``, in place; w is (n,)."""
-    excess = ((sum_x - total) / sum_w).astype(X.dtype)
+    """Project the columns of X, whose sums are `sum_x`, onto ``sum x = rhs``, in place."""
+    excess = ((sum_x - rhs) / sum_w).astype(X.dtype)
     for rows in row_chunks(*X.shape):
         X[rows] -= w[rows, None] * excess
     return X
@@ -45,16 +44,16 @@ def constrain_x(
 def constrained_prox(
     problem: Problem, V: Floats, beta: Floats, tau: NDArray[np.float64], *, exactly: bool
 ) -> tuple[Floats, NDArray[np.float64]]:
-    """Minimise ``h(z) + 1/2 |z - v|^2_beta`` subject to ``sum z = total``.
+    """Minimize ``h(z) + 1/2 |z - v|^2_beta`` subject to ``sum z = equality_rhs``.
 
     Parameters
     ----------
     V : (n, k)
     beta : (n,)
     tau : (k,)
-        Where to start.
+        Initial value.
     exactly : bool
-        Whether the sum must be right to rounding, or to 1e-4 of sum |z|.
+        Whether the sum must be accurate to rounding error, or only to 1e-4 of sum |z|.
 
     Returns
     -------
@@ -66,8 +65,8 @@ def constrained_prox(
     enough = 8 * float(np.finfo(problem.dtype).eps) if exactly else 1e-4
     for _ in range(MAX_STEPS):
         Z, sums = problem.prox(V, beta, tau)
-        excess = sums.total - problem.total
-        done = np.abs(excess) <= enough * sums.size
+        excess = sums.z - problem.equality_rhs
+        done = np.abs(excess) <= enough * sums.abs_z
         if done.all():
             break
         low, high = np.where(excess > 0, tau, low), np.where(excess > 0, high, tau)
@@ -79,3 +78,10 @@ def constrained_prox(
         moved = np.where((newton > low) & (newton < high), newton, fallback)
         tau = np.where(done, tau, moved)
     return Z, tau
+
+
+def nearest_feasible(problem: Problem, Z: Floats, beta: Floats) -> Floats:
+    """Return the feasible point nearest to Z, (n, k), in the norm of the weights beta, (n,)."""
+    # The added term cancels the shrinkage of the prox, which then moves only infeasible entries.
+    V = Z + (problem.l1_weight * np.sign(Z) / beta[:, None]).astype(Z.dtype)
+    return constrained_prox(problem, V, beta, np.zeros(problem.k), exactly=True)[0]

@@ -1,11 +1,12 @@
 """The weights beta of the quadratic penalty, one per row.
 
-ADMM converges fast where a row that ends inside its box has a small weight and one that ends at a
-bound a large one: with the right split, 0 and infinity would take a single step. So the run
-starts with one beta for all rows, looks after a while which rows are free, weighs them anew, and
-factors again. The factor belongs to all columns: a row that is free in a third of them or more
-counts as free, one that is free in fewer gets a weight in between. On cod-rna with C = 100 this
-takes 140 iterations and 5 factors to a gap of 1e-3, where no single beta gets below 0.4 in 160.
+ADMM converges fast if rows that end inside their box have small weights and rows that end at a
+bound have large ones: with the right partition, weights of 0 and infinity would converge in a
+single step. So a run starts with one beta for all rows, finds out after some iterations which rows
+are free, reweights the rows, and factors again. The columns share the factor: a row that is free in
+at least a third of them counts as free; a row that is free in fewer gets an intermediate weight. On
+cod-rna with C = 100, this reaches a gap of 1e-3 in 140 iterations with 5 factors, while no single
+beta gets below 0.4 in 160 iterations.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
 
 FREE, BOUND, BOUND_TOGETHER = 0.03, 30.0, 10.0
-"""New weights of free rows and of rows at a bound, relative to the first beta. Several columns want
-them closer together: a row that is free in one is at its bound in another."""
+"""Weights of free rows and of rows at a bound, relative to the initial beta. With several columns
+they are closer together, as a row that is free in one column may be at its bound in another."""
 
 GROWTH, LARGEST_GROWTH = 3.0, 100.0
-"""The longer a run, the better is known which rows are free: the weights of a single column move
-apart with every factor. In float32 those of free rows go back instead, to FREE * GROWTH, lest
-rounding errors of the x-step hold up the end."""
+"""The estimate of the free rows improves during a run, so the two weights of a single column move
+apart by this factor with every factorization, up to a limit. In float32 the weight of free rows
+increases instead, to FREE * GROWTH, as rounding errors of the x-step would delay convergence."""
 
 
 def initial_beta(problem: Problem, diagonal: float) -> float:
-    """Weight to start with.
+    """Initial weight.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def initial_beta(problem: Problem, diagonal: float) -> float:
     Returns
     -------
     float
-        Good values fall like the root of C, and scale with K.
+        Proportional to K, and to the inverse square root of C.
     """
     return 20 * diagonal * float(np.clip((typical_scale(problem) * diagonal) ** -0.5, 0.01, 100))
 
@@ -50,14 +51,14 @@ def typical_scale(problem: Problem) -> float:
 
 
 def paper_beta(n: int) -> float:
-    """Weight of Cipolla and Gondzio for n rows: 1e2, 1e3 from 1e5 rows on, 1e4 from 1e6."""
+    """Weight of Cipolla and Gondzio for n rows: 1e2 below 1e5 rows, 1e3 below 1e6, else 1e4."""
     return 1e2 if n < 1e5 else 1e3 if n < 1e6 else 1e4
 
 
-def reweigh(problem: Problem, Z: Floats, beta: Floats, stage: int) -> Floats:
-    """Weights (n,) from how many columns of `Z` are free in each row.
+def reweigh(problem: Problem, Z: Floats, beta: float, stage: int) -> Floats:
+    """Return weights (n,) that depend on the number of free columns of `Z` in each row.
 
-    `beta`, (n,), are the first weights; `stage` counts the changes since then.
+    `beta` is the initial weight; `stage` counts the changes since then.
     """
     free, bound = FREE, BOUND_TOGETHER
     if problem.k == 1:

@@ -1,13 +1,14 @@
-"""Active-set steps: the problem as an equation on its free variables.
+"""Active-set steps: the problem as a linear system in its free variables.
 
-If it is known which z are at a bound, the others solve a linear system::
+If the set B of variables at a bound is known, the free variables F solve a linear system::
 
-    K_FF z_F + K_FB z_B - linear_F + kink sign(z_F) + b = 0,    sum z = total,
+    K_FF z_F + K_FB z_B - linear_F + l1_weight sign(z_F) + b = 0,    sum z = r,
 
-which is a solve with ``K + diag(beta)`` for a beta that is tiny on F and huge on B. The guess of F
-comes from ``t = z - (K z + b - linear) / scale``: rows where prox(t) is inside. Repeated, this is a
-semismooth Newton method: near the solution a few steps are exact, far from it they may fail. So a
-step is kept only if the duality gap falls, and the first that does not ends the polish.
+which is a solve with ``K + diag(beta)`` for a beta that is tiny on F and huge on B. F is estimated
+from ``t = z - (K z + b - linear) / scale``: the rows where prox(t) is inside the box. Repeated
+steps are a semismooth Newton method: near the solution a few of them are exact, far from it they
+may fail. So a step is kept only if it reduces the duality gap, and the first one that does not ends
+the polish.
 """
 
 from __future__ import annotations
@@ -15,33 +16,34 @@ from __future__ import annotations
 import numpy as np
 
 from hssvm.kernels.base import Floats
+from hssvm.operators.base import Operator
 from hssvm.problems.base import Problem
-from hssvm.solvers.equality import constrained_prox
-from hssvm.solvers.iterate import Iterate, Penalised
+from hssvm.solvers.equality import nearest_feasible
+from hssvm.solvers.iterate import ADMMFactor, Iterate
+from hssvm.solvers.penalty import initial_beta
 from hssvm.solvers.solution import Solution
-from hssvm.systems.base import System
 
 MAX_STEPS = 20
 
 
-def polish(problem: Problem, system: System, solution: Solution) -> None:
-    """Improve the columns of `solution` in place, one after the other; a factor per step.
+def polish(problem: Problem, operator: Operator, solution: Solution) -> None:
+    """Improve the columns of `solution` in place, one by one; every step makes a factor.
 
     Parameters
     ----------
     problem : Problem
-    system : System
-        Of the same K, with any shift.
+    operator : Operator
     solution : Solution
-        With the gap of a feasible Z, as `ADMM.solve` returns it.
+        A feasible point with its gap, as returned by `ADMM.solve`.
     """
+    scale = initial_beta(problem, operator.mean_diagonal())
     for j in range(problem.k):
         column, index = problem.columns(np.array([j])), np.array([j])
         for _ in range(MAX_STEPS):
             before = solution.gap[j]
             point = solution.Z[:, index], solution.F[:, index], float(solution.intercept[j])
             try:
-                Z, F = active_set_step(column, system, *point)
+                Z, F = active_set_step(column, operator, scale, *point)
             except RuntimeError:  # not positive definite to working precision
                 break
             solution.update(index, Z, F, column.evaluate(Z, F))
@@ -51,18 +53,19 @@ def polish(problem: Problem, system: System, solution: Solution) -> None:
 
 
 def active_set_step(
-    problem: Problem, system: System, Z: Floats, F: Floats, intercept: float
+    problem: Problem, operator: Operator, scale: float, Z: Floats, F: Floats, intercept: float
 ) -> tuple[Floats, Floats]:
-    """One step for one column: Z and F are (n, 1); returns the new pair."""
+    """Make one step for one column; Z and F are (n, 1). Return the new Z and F."""
     eps = float(np.finfo(problem.dtype).eps)
-    scale = np.full(problem.n, system.shift, problem.dtype)
+    scales = np.full(problem.n, scale, problem.dtype)
     gradient = F + problem.dtype.type(intercept) - problem.linear
-    Z, _ = problem.prox(Z - gradient / scale[:, None], scale, np.zeros(1))
+    Z, _ = problem.prox(Z - gradient / scales[:, None], scales, np.zeros(1))
     free = problem.free(Z)[:, 0]
-    # sqrt(eps) and its inverse: the error of either end is eps of the other.
-    beta = np.where(free, np.sqrt(eps), 1 / np.sqrt(eps)).astype(problem.dtype) * scale
-    fixed = Penalised.of(system.with_shift(beta), problem.parts)
-    slope = (problem.kink * np.sign(Z)).astype(problem.dtype)
+    # The ratio of the weights is 1 / eps: each limit is then exact to rounding error.
+    beta = np.where(free, np.sqrt(eps), 1 / np.sqrt(eps)).astype(problem.dtype) * scales
+    fixed = ADMMFactor.make(operator, beta, problem.communicator)
+    slope = (problem.l1_weight * np.sign(Z)).astype(problem.dtype)
     X = Iterate(np.arange(1), problem, Z, slope, np.zeros(1)).x_step(fixed)
-    Z, _ = constrained_prox(problem, X, scale, np.zeros(1), exactly=True)
-    return Z, system.matmul(Z)  # that of `fixed` would lose digits to its huge shift
+    del fixed  # products from a factor with a huge shift lose digits
+    Z = nearest_feasible(problem, X, scales)
+    return Z, operator.matmul(Z)

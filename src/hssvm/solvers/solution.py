@@ -1,4 +1,4 @@
-"""What a solver returns."""
+"""Solutions, and the reasons why solvers stop."""
 
 from __future__ import annotations
 
@@ -11,36 +11,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Problem, Values
+from hssvm.problems.base import Objective, Problem
 
 
 class Status(Enum):
-    """Why a column stopped; the value is the advice."""
+    """Why a column stopped; the value is a message with advice."""
 
     CONVERGED = "The duality gap is below tol."
-    MAX_ITER = "Reached max_iter with the gap above tol; raise max_iter, or tol if the gap will do."
-    MAX_TIME = "Reached max_time with the gap above tol; raise max_time, or tol if the gap will do."
+    MAX_ITER = (
+        "Reached max_iter with the gap above tol; raise max_iter, or raise tol if the gap is "
+        "acceptable."
+    )
+    MAX_TIME = (
+        "Reached max_time with the gap above tol; raise max_time, or raise tol if the gap is "
+        "acceptable."
+    )
     STOPPED = (
-        "Stopped by Ctrl-C or a callback with the gap above tol; warm_start=True resumes the fit."
+        "Stopped by Ctrl-C or a callback with the gap above tol; resume the fit with "
+        "warm_start=True."
+    )
+    FEWER_TREES = (
+        "Reached max_time, or was stopped, before all trees were trained; raise max_time, or fit "
+        "again with warm_start=True, if there is one, to add the others."
     )
     MAX_WORK = (
-        "Refinement has used up what refine='auto' allows, with the gap above tol; set refine=True "
-        "to let it finish, or raise tol if the gap will do."
+        "Refinement reached the work limit of refine='auto' with the gap above tol; set "
+        "refine=True to let it finish, or raise tol if the gap is acceptable."
     )
     PRECISION = (
-        "The gap no longer falls: rounding errors of float32 are in the way. Raise tol, or give X "
-        "in float64."
+        "The gap no longer decreases because of rounding in float32; raise tol, or pass X in "
+        "float64."
     )
-    STALLED = "The gap no longer falls; raise tol, scale the features, or lower C."
-    CACHE_SIZE = (
-        "The gap no longer falls: more rows have coefficients between the bounds than the cache "
-        "holds. Raise cache_size, or tol."
+    STALLED = "The gap no longer decreases; raise tol, scale the features, or lower C."
+    MEMORY_LIMIT = (
+        "The gap no longer decreases because the kernel matrix of the free support vectors does "
+        "not fit in memory_limit (2 GB by default); raise memory_limit or tol."
     )
-    FIXED = "Ran for max_iter iterations, as the paper does: no stopping test was asked for."
+    FIXED = "Ran for max_iter iterations without a stopping test, as in the paper."
 
     @classmethod
     def stalled(cls, dtype: np.dtype[Any]) -> Status:
-        """Of a gap that no longer falls in this precision."""
+        """Return the status of a gap that no longer decreases in this precision."""
         return cls.PRECISION if dtype == np.float32 else cls.STALLED
 
 
@@ -49,24 +60,24 @@ Callback = Callable[[int, Floats], Status | bool | None]
 
 @dataclass(eq=False)
 class Solution:
-    """The best feasible point of every column that a solver has seen.
+    """The best feasible point of every column that a solver has found.
 
     Attributes
     ----------
     Z : (n, k)
         Signed coefficients.
     F : (n, k)
-        ``K Z``: decision values at the rows, without intercept.
+        ``K Z``: decision values at the rows, without the intercept.
     primal, dual, intercept, gap : (k,) float64
-        `gap` is relative, see `hssvm.problems.base.Values`.
+        `gap` is relative; see `hssvm.problems.base.Objective`.
     n_iter : (k,) int
-    status : list of Status, k of them
-    n_factors : int
-        Factors of ``K + diag(beta)`` that were made.
+    status : list of k Status
+    n_factors, factor_bytes, factor_seconds : int, int, float
+        Number of factorizations of ``K + diag(beta)``, size of the largest, and their total time.
     n_working : int
-        Rows of the working set, where the solver has one.
+        Number of rows of the working set, if the solver has one.
     history : list of (int, (k,) float64)
-        Iteration and gaps of every look.
+        Iteration and gaps of every check.
     """
 
     Z: Floats
@@ -77,13 +88,15 @@ class Solution:
     gap: NDArray[np.float64]
     n_iter: NDArray[np.int64]
     status: list[Status]
-    n_factors: int
+    n_factors: int = 0
+    factor_bytes: int = 0
+    factor_seconds: float = 0.0
     n_working: int = 0
     history: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
 
     @classmethod
     def empty(cls, Z: Floats) -> Solution:
-        """Nothing known yet of k columns that start at `Z`."""
+        """Return a solution without objective values, for k columns that start at `Z`."""
         k = Z.shape[1]
         infinite = np.full(k, np.inf)
         return cls(
@@ -95,18 +108,17 @@ class Solution:
             infinite.copy(),
             np.zeros(k, np.int64),
             [Status.MAX_ITER] * k,
-            n_factors=1,
         )
 
     @classmethod
     def at(cls, problem: Problem, Z: Floats, F: Floats) -> Solution:
-        """A feasible point, with ``F = K Z``, as it is."""
+        """Return the solution at a feasible point, with ``F = K Z``."""
         solution = cls.empty(Z)
         solution.update(np.arange(problem.k), Z, F, problem.evaluate(Z, F))
         return solution
 
-    def update(self, columns: NDArray[np.int64], Z: Floats, F: Floats, values: Values) -> None:
-        """Take over those of the given columns whose gap is smaller than before."""
+    def update(self, columns: NDArray[np.int64], Z: Floats, F: Floats, values: Objective) -> None:
+        """Update those of the given columns whose gap has decreased."""
         gap = values.gap
         better = np.flatnonzero(gap < self.gap[columns])
         to = columns[better]
@@ -119,12 +131,12 @@ class Solution:
         self.history.append((iteration, self.gap.copy()))
 
     @property
-    def ended(self) -> Status | None:
-        """What ended the run before all columns were done: a callback or the clock, or neither."""
+    def stopped(self) -> Status | None:
+        """STOPPED or MAX_TIME if a callback or the time limit stopped the run, else None."""
         return next((s for s in self.status if s in (Status.STOPPED, Status.MAX_TIME)), None)
 
     def columns(self, index: NDArray[np.int64]) -> Solution:
-        """Return some of the columns, without their history."""
+        """Return the given columns, without their history."""
         return Solution(
             self.Z[:, index],
             self.F[:, index],
@@ -134,13 +146,12 @@ class Solution:
             self.gap[index],
             self.n_iter[index],
             [self.status[j] for j in index],
-            self.n_factors,
         )
 
     def improve(self, columns: NDArray[np.int64], other: Solution) -> None:
-        """Take over what `other` has of the given columns where its gap is smaller.
+        """Replace the given columns by those of `other` that have a smaller gap.
 
-        If something ended `other`, that is the status of the rest too.
+        If `other` was stopped early, the columns get its status in any case.
         """
         better = np.flatnonzero(other.gap < self.gap[columns])
         for name in ("Z", "F", "primal", "dual", "intercept", "gap"):
@@ -150,11 +161,11 @@ class Solution:
                 self.status[columns[j]] = status
 
     def end(self, columns: NDArray[np.int64], answer: Status | bool) -> None:
-        """Give columns that a callback has ended its status, or STOPPED if it only said True."""
+        """Set the status of columns that a callback has stopped; True means STOPPED."""
         for j in columns:
             self.status[j] = answer if isinstance(answer, Status) else Status.STOPPED
 
     def accept(self, tol: float) -> None:
-        """Count columns with a gap of at most `tol` as converged."""
+        """Mark columns with a gap of at most `tol` as converged."""
         for j in np.flatnonzero(self.gap <= tol):
             self.status[j] = Status.CONVERGED

@@ -1,4 +1,4 @@
-"""When a column of a run is done."""
+"""Stopping criteria of ADMM."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from hssvm.solvers.solution import Solution, Status
 
 PATIENCE, NEAR = 120, 0.1
-"""A gap below NEAR that has not fallen by a tenth in so many iterations will not fall further, if
-the weights are those of the column alone."""
+"""A column that runs alone has stagnated if its gap is below NEAR and has not decreased by a tenth
+in PATIENCE iterations."""
 
 
 class Stopping:
-    """Tests the gaps of k columns against `tol`, and notices when they no longer fall."""
+    """Compares the gaps of k columns with `tol`, and detects stagnation."""
 
     def __init__(self, tol: float, k: int) -> None:
         self.tol = tol
@@ -21,13 +21,13 @@ class Stopping:
         self.best_at = np.zeros(k, np.int64)
 
     def restart(self, column: NDArray[np.int64], iteration: int) -> None:
-        """Give a column that goes on alone its time again."""
+        """Reset the stagnation test of a column that continues alone."""
         self.best_at[column] = iteration
 
-    def going(
+    def active(
         self, iteration: int, active: NDArray[np.int64], solution: Solution
     ) -> NDArray[np.bool_]:
-        """Which of the active columns go on; the others get their status."""
+        """Return a mask of the columns that stay active; set the status of the others."""
         gap = solution.gap[active]
         improved = gap < 0.9 * self.best[active]
         self.best[active[improved]] = gap[improved]

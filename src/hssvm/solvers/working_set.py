@@ -1,118 +1,297 @@
-"""The part of the true kernel matrix that a refinement holds in memory."""
+"""Working-set solver on the exact kernel, started from a solution on the compressed kernel.
+
+This is a decomposition method. It keeps the dense kernel matrix of a *working set* U of rows in
+memory. Sequential minimal optimization solves the problem restricted to U, which requires the
+gradient on U only. Then ``F = K Z`` is updated by ``K[:, U] D``, where D is the change of Z, and
+rows that violate the optimality conditions enter U. Three things make this fast:
+
+- The start: most rows are already at their final bound, and U needs only the others.
+- Rows that the gradient holds at a bound by a margin are not watched: their F is refreshed only
+  for a *check*, which evaluates the gap on all rows and selects the watched rows again.
+- The core computes kernel values faster than memory delivers stored ones, so U is the only cache.
+
+The columns of a problem share U, its kernel matrix, and all products.
+
+The solvers of LIBSVM and its successors accept neither a start nor several columns, and are slower.
+"""
 
 from __future__ import annotations
 
+import logging
+import time
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
-from hssvm.kernels.base import Floats
-from hssvm.kernels.rows import KernelRows
+from hssvm._threads import with_serial_blas
+from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.problems.base import Problem
+from hssvm.solvers.lazy_product import LazyProduct
+from hssvm.solvers.optimality import optimal_scale, violations
+from hssvm.solvers.solution import Callback, Solution, Status
+from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel
 
-AT_ONCE = 512
-"""Rows that are computed before they are written to their places."""
+logger = logging.getLogger(__name__)
 
-PER_STEP = 0.65e-9
-"""Seconds of a step per row of the part, in float32; compare `hssvm.kernels.rows.PER_VALUE`."""
+WATCH_FIRST, WATCH = 0.3, 0.2
+"""Rows are watched if their violation exceeds minus this value: at first, when the gradient comes
+from K~, and later."""
 
-SPARE = 8
-"""More rows than one in so many are not made room for before they come."""
+MIN_START_SCALE, TRIAL_ROWS = 0.5, 512
+"""A column whose optimal scale is below MIN_START_SCALE starts at 0, as K~ is too far from K. The
+scale is estimated from TRIAL_ROWS rows."""
 
+MIN_WATCHED, WATCHED_FRACTION = 5000, 5
+"""If a column starts at 0, at least MIN_WATCHED rows, or one row in WATCHED_FRACTION, are watched
+until the first check."""
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A problem in one column on some rows of a working set, all other rows fixed.
+FIRST_VIOLATION = 0.1
+"""Largest violation at which the first check is made."""
 
-    Attributes
-    ----------
-    members : (m,) int64
-        Positions of its rows in the working set, ascending.
-    z, gradient, lower, upper : (m,)
-        Coefficients, ``K z - linear`` and the box at these rows.
-    kink : float
-    tol : float
-        Largest difference of gradients, of rows that could still move, that may be left.
-    """
+MAX_STEPS = 200_000
+"""Maximum number of SMO steps per round: a few seconds between tests for Ctrl-C and max_time."""
 
-    members: NDArray[np.int64]
-    z: Floats
-    gradient: Floats
-    lower: Floats
-    upper: Floats
-    kink: float
-    tol: float
+PATIENCE = 50
+"""Number of rounds without a smaller violation after which a column has stagnated."""
 
 
+@dataclass(frozen=True)
 class WorkingSet:
-    """Some rows with their dense kernel matrix.
-
-    Memory grows with the rows: there is room for an eighth more of them than there are, at most.
+    """Working-set solver for a block of problems on the exact kernel.
 
     Parameters
     ----------
-    kernel_rows : KernelRows
-    capacity : int
-        Most rows that it may have; its memory is ``capacity**2`` numbers then.
+    tol : float
+        Relative duality gap, on the exact kernel, at which a column stops.
+    memory : float
+        Bytes for the kernel matrix of the working set. If the free support vectors do not all fit,
+        the solver needs more rounds.
+    max_time : float
+        Time limit in seconds, after which the best point so far is returned.
+    callback : callable, optional
+        Called as ``callback(round, violations)`` after every round. A true value stops the run; a
+        `Status` becomes that of the unfinished columns.
+    max_work : float
+        Work limit in nominal seconds: counted operations times their cost on the two cores of the
+        benchmarks. Unlike `max_time`, it does not depend on the load of the machine.
 
-    Attributes
-    ----------
-    rows : (q,) int64
-        In no particular order.
-    work : float
-        Nominal seconds of all steps so far.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.kernels import Gaussian
+    >>> from hssvm.kernels.lazy import LazyKernelMatrix
+    >>> from hssvm.problems import SVCProblem
+    >>> from hssvm.solvers import Solution, WorkingSet
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> problem = SVCProblem(np.where(X[:, :1] * X[:, 1:] > 0, 10.0, -10.0))
+    >>> start = Solution.empty(np.zeros((300, 1)))
+    >>> solution = WorkingSet(1e-6).solve(problem, LazyKernelMatrix(Gaussian(1.0), X), start)
+    >>> bool(solution.gap[0] < 1e-6)
+    True
     """
 
-    def __init__(self, kernel_rows: KernelRows, capacity: int) -> None:
-        self.kernel_rows = kernel_rows
-        self.capacity = capacity
-        self.rows = np.empty(0, np.int64)
-        self.work = 0.0
-        self._side = 0
-        self._room: Floats = np.empty(0, kernel_rows.dtype)
+    tol: float
+    memory: float = 2e9
+    max_time: float = np.inf
+    callback: Callback | None = None
+    max_work: float = np.inf
 
-    @property
-    def K(self) -> Floats:
-        """Kernel matrix of the rows in its upper left corner; square, with room for more rows."""
-        return self._room.reshape(self._side, self._side)
+    @with_serial_blas
+    def solve(self, problem: Problem, kernel_matrix: LazyKernelMatrix, start: Solution) -> Solution:
+        """Solve all columns of `problem`.
 
-    def _make_room(self, q: int) -> None:
-        """Let K have room for q rows, and keep what is in it."""
-        old = self._side
-        if q <= old:
-            return
-        new = min(max(q, old + old // SPARE), self.capacity)
-        # Not a new array: while both exist, they would take twice the memory.
-        self._room.resize(new**2, refcheck=False)
-        for i in reversed(range(1, old)):  # the last first, as rows move towards the end
-            self._room[i * new : i * new + old] = self._room[i * old : (i + 1) * old]
-        self._side = new
+        Parameters
+        ----------
+        problem : Problem
+        kernel_matrix : LazyKernelMatrix
+        start : Solution
+            Feasible, with F and intercept on a kernel close to the exact one.
 
-    def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
-        """Take in rows that are not there yet, first in place of those at the positions `evict`."""
-        q = self.rows.size + rows.size - evict.size
-        at = np.concatenate([evict, np.arange(self.rows.size, q)])
-        self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])
-        self.rows[at] = rows
-        self._make_room(q)
-        for begin in range(0, rows.size, AT_ONCE):
-            some = slice(begin, begin + AT_ONCE)
-            _core.set_symmetric(self.kernel_rows.block(rows[some], self.rows), at[some], self.K)
-
-    def descend(self, parts: list[Part], max_steps: int) -> tuple[list[Floats], NDArray[np.int64]]:
-        """Solve the parts by sequential minimal optimisation; return their new z, and steps made.
-
-        Parts run on different threads.
+        Returns
+        -------
+        Solution
+            F, objectives and gap refer to the exact kernel; `n_iter` counts rounds.
         """
-        ends = np.concatenate([[0], np.cumsum([part.members.size for part in parts])])
-        z, gradient, lower, upper = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("z", "gradient", "lower", "upper")
+        solution = Solution.empty(start.Z)
+        run = _Run(self, problem, kernel_matrix, solution)
+        run.begin(start)
+        while run.open.size and not run.ended:
+            run.round()
+        if run.open.size:
+            run.check()
+        solution.n_working = run.working_set.rows.size
+        return solution
+
+
+class _Run:
+    """The state of a run. Columns are removed when they are done."""
+
+    def __init__(
+        self, solver: WorkingSet, problem: Problem, K: LazyKernelMatrix, solution: Solution
+    ) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.solution = solution
+        self.open = np.arange(problem.k)
+        self.violation_goal = np.full(problem.k, FIRST_VIOLATION)
+        self.least_violation = np.full(problem.k, np.inf)
+        self.least_at = np.zeros(problem.k, np.int64)
+        self.rounds = 0
+        self.began = time.perf_counter()
+        self.n_values_before = K.n_values
+        self.ended = False
+        capacity = max(int((solver.memory / K.dtype.itemsize) ** 0.5), 2 * problem.k)
+        self.working_set = WorkingKernel(K, min(capacity, K.n))
+        self.shuffle = np.random.default_rng(0)
+
+    def begin(self, start: Solution) -> None:
+        """Compute F at the start; columns with a poor start begin at 0."""
+        problem, kernel_matrix = self.problem, self.working_set.kernel_matrix
+        Z = start.Z.copy()
+        support = np.flatnonzero(Z.any(axis=1))
+        rows = self.shuffle.permutation(support)[:TRIAL_ROWS]
+        trial = kernel_matrix.product(rows, support, Z[support])
+        poor = optimal_scale(problem, rows, Z[rows], trial) < MIN_START_SCALE
+        Z[:, poor] = 0
+        gradient = start.F + start.intercept - problem.linear
+        violation, _, _ = violations(problem, np.arange(problem.n), start.Z, gradient)
+        near = violation[:, ~poor].max(axis=1, initial=-np.inf) > -WATCH_FIRST
+        near[Z.any(axis=1)] = True
+        if poor.any():
+            near[
+                self.shuffle.permutation(problem.n)[
+                    : max(MIN_WATCHED, problem.n // WATCHED_FRACTION)
+                ]
+            ] = True
+        watched = np.flatnonzero(near)
+        self.product = LazyProduct.at(kernel_matrix, Z, watched)
+        self.product.scale(optimal_scale(problem, watched, Z[watched], self.product.F[watched]))
+
+    def round(self) -> None:
+        """Select rows, minimize over them, and update the gradient."""
+        watched, product = self.product.watched, self.product
+        Z = product.Z[watched]
+        gradient = product.F[watched] - self.problem.linear[watched]
+        violation, max_violation, pair = violations(self.problem, watched, Z, gradient)
+        todo = max_violation > self.violation_goal
+        self.detect_stagnation(max_violation, todo)
+        if not todo.any():
+            self.check()
+            return
+        self.rounds += 1
+        relative = np.where(todo, violation / np.where(todo, max_violation, 1), -np.inf)
+        priority = relative.max(axis=1)
+        priority[pair[:, todo]] = np.inf
+        self.working_set.exchange(watched, priority, self.shuffle)
+        rows = self.working_set.rows
+        at = np.searchsorted(watched, rows)
+        lower, upper = self.problem.box(rows)
+        subproblems = []
+        for j in range(self.open.size):
+            members = np.flatnonzero(relative[at, j] > -1)
+            if members.size > rows.size / 2:
+                members = np.arange(rows.size)  # using all of K is faster than copying a part
+            subproblems.append(
+                Subproblem(
+                    members,
+                    Z[at[members], j],
+                    gradient[at[members], j].astype(Z.dtype),
+                    lower[members, j],
+                    upper[members, j],
+                    float(self.problem.l1_weight[j]),
+                    max(INNER * max_violation[j], self.violation_goal[j] / 2),
+                )
+            )
+        solved, steps = self.working_set.descend(subproblems, MAX_STEPS)
+        new = Z[at]
+        for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
+            new[subproblem.members, j] = z
+        product.move(rows, new)
+        self.log_round(max_violation, int(steps.sum()))
+
+    def detect_stagnation(self, largest: NDArray[np.float64], todo: NDArray[np.bool_]) -> None:
+        """Stop columns whose violation has stagnated."""
+        fell = largest < 0.9 * self.least_violation
+        self.least_violation[fell] = largest[fell]
+        self.least_at[fell | ~todo] = self.rounds  # columns that wait for others have not stagnated
+        todo &= ~self.stalled()
+
+    def stalled(self) -> NDArray[np.bool_]:
+        """Mask of columns whose violation has stagnated; a small working set gets more rounds."""
+        patience = PATIENCE * self.problem.n / self.working_set.capacity
+        return self.rounds - self.least_at >= patience
+
+    def why_stalled(self, j: int) -> Status:
+        """Tell apart a working set that is too small for the free rows, and rounding errors."""
+        n_free = int(self.problem.free(self.product.Z)[:, j].sum())
+        if n_free > self.working_set.capacity:
+            return Status.MEMORY_LIMIT
+        return Status.stalled(self.product.Z.dtype)
+
+    def check(self) -> None:
+        """Evaluate the gap on all rows, remove finished columns, and update the watched rows."""
+        self.check_limits()
+        product, solver = self.product, self.solver
+        product.refresh()
+        values = self.problem.evaluate(product.Z, product.F)
+        self.solution.update(self.open, product.Z, product.F, values)
+        self.solution.n_iter[self.open] = self.rounds
+        self.solution.remember(self.rounds)
+        gap = values.gap
+        logger.info(
+            "round %d: largest gap on the exact kernel %.1e", self.rounds, gap.max(),
+            extra={"gap": float(gap.max())},
+        )  # fmt: skip
+        violation, max_violation, _ = violations(
+            self.problem, np.arange(self.problem.n), product.Z, product.F - self.problem.linear
         )
-        members = np.concatenate([part.members for part in parts])
-        kink, tol = (np.array([getattr(part, name) for part in parts]) for name in ("kink", "tol"))
-        steps = np.zeros(len(parts), np.int64)
-        _core.smo(self.K, ends, members, lower, upper, kink, z, gradient, tol, max_steps, steps)
-        self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
-        return np.split(z, ends[1:-1]), steps
+        stalled = self.stalled() | (max_violation <= 0)  # 0: optimal up to rounding errors
+        active = (gap > solver.tol) & ~stalled
+        for j, column in enumerate(self.open):
+            if gap[j] <= solver.tol:
+                self.solution.status[column] = Status.CONVERGED
+            elif stalled[j] and not self.ended:
+                self.solution.status[column] = self.why_stalled(j)
+        reached = max_violation <= self.violation_goal
+        # The gap is roughly proportional to the violation.
+        nearer = np.clip(0.7 * solver.tol / np.where(active, gap, 1), 0.02, 0.5)
+        self.violation_goal = np.where(reached, nearer, 1) * self.violation_goal
+        self.least_violation[:], self.least_at[:] = np.inf, self.rounds
+        if active.any():
+            near = violation[:, active].max(axis=1) > -WATCH
+            near[self.working_set.rows] = True
+            product.watched = np.flatnonzero(near)
+        self.keep_columns(active)
+
+    def keep_columns(self, active: NDArray[np.bool_]) -> None:
+        """Remove all but the active columns."""
+        self.open, self.violation_goal = self.open[active], self.violation_goal[active]
+        self.least_violation, self.least_at = self.least_violation[active], self.least_at[active]
+        self.problem = self.problem.columns(np.flatnonzero(active))
+        self.product = self.product.columns(active)
+
+    def log_round(self, max_violation: NDArray[np.float64], steps: int) -> None:
+        """Log a round, and call the callback."""
+        logger.info(
+            "round %d: largest violation %.1e, %d steps on %d rows, %d watched",
+            self.rounds, max_violation.max(), steps, self.working_set.rows.size,
+            self.product.watched.size,
+        )  # fmt: skip
+        self.check_limits()
+        self.end(self.solver.callback and self.solver.callback(self.rounds, max_violation))
+
+    def check_limits(self) -> None:
+        """Stop the run after max_time or max_work."""
+        if time.perf_counter() - self.began > self.solver.max_time:
+            self.end(Status.MAX_TIME)
+        kernel_matrix = self.working_set.kernel_matrix
+        n_values = kernel_matrix.n_values - self.n_values_before
+        if n_values * kernel_matrix.value_cost + self.working_set.work > self.solver.max_work:
+            self.end(Status.MAX_WORK)
+
+    def end(self, answer: Status | bool | None) -> None:
+        """Stop the run if the answer of a callback is true, or a status."""
+        if answer and not self.ended:
+            self.solution.end(self.open, answer)
+            self.ended = True

@@ -1,0 +1,52 @@
+// The separable step of ADMM: the proximal operator of an l1 term and a box that contains 0.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "hss/parallel.hpp"
+#include "hss/view.hpp"
+
+namespace svm {
+
+using hss::Index;
+using hss::parallel_for;
+
+// Z = argmin l1_weight |z| + beta / 2 (z - (v - tau / beta))^2 with z between 0 and bound, or
+// between -bound and bound if symmetric. Arrays are (n, k) in C order; beta has an entry per row,
+// tau and l1_weight an entry per column. `sums` is (3, k): per column the sum of z, of |z|, and of
+// 1 / beta over the rows that are neither at a bound nor at 0 because of the l1 term. The order of
+// summation does not depend on the number of threads.
+template <class T>
+void shifted_prox(const T* V, const T* beta, const double* tau, const T* bound, bool symmetric,
+                  const double* l1_weight, Index n, Index k, T* Z, double* sums) {
+    const Index chunk = std::max<Index>(1, 16384 / k), n_chunks = (n + chunk - 1) / chunk;
+    std::vector<double> parts(static_cast<std::size_t>(n_chunks * 3 * k), 0.0);
+    std::vector<T> shift(tau, tau + k), threshold(l1_weight, l1_weight + k);
+    const T mirror = symmetric ? T(-1) : T(0);
+    parallel_for(n_chunks, [&](Index c) {
+        double *sum = parts.data() + c * 3 * k, *size = sum + k, *slope = size + k;
+        for (Index i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
+            const T inverse = T(1) / beta[i];
+            const T *v = V + i * k, *b = bound + i * k;
+            T* z = Z + i * k;
+            for (Index j = 0; j < k; ++j) {
+                const T end = mirror * b[j];
+                const T low = std::min(b[j], end), high = std::max(b[j], end);
+                const T width = threshold[j] * inverse, shifted = v[j] - shift[j] * inverse;
+                const T moved = std::copysign(std::max(std::abs(shifted) - width, T(0)), shifted);
+                const T clipped = std::min(std::max(moved, low), high);
+                z[j] = clipped;
+                sum[j] += clipped;
+                size[j] += std::abs(clipped);
+                slope[j] +=
+                    moved > low && moved < high && std::abs(shifted) > width ? inverse : T(0);
+            }
+        }
+    });
+    std::fill_n(sums, 3 * k, 0.0);
+    for (Index c = 0; c < n_chunks; ++c)
+        for (Index j = 0; j < 3 * k; ++j) sums[j] += parts[c * 3 * k + j];
+}
+
+}  // namespace svm

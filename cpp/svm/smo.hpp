@@ -1,0 +1,130 @@
+// Sequential minimal optimization on a dense kernel matrix:
+//
+//     min 1/2 z'Kz - linear'z + l1_weight |z|_1   subject to   lower <= z <= upper,  sum z fixed.
+//
+// A step moves weight from one variable to another: z_i += d, z_j -= d, with i where the gradient
+// g = Kz - linear falls most steeply and j the partner that gains most (the second-order choice of
+// Fan, Chen and Lin, 2005). Coefficients carry their signs, so labels never appear. The l1 term
+// adds to or subtracts from the slope, depending on the sign of z, and no step crosses 0.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "hss/parallel.hpp"
+#include "hss/view.hpp"
+#include "smo_simd.hpp"
+
+namespace svm {
+
+using hss::Index;
+using hss::parallel_for;
+
+template <class T>
+class Smo {
+    const Index q, ld;
+    const T *const K, *const lower, *const upper;
+    const T l1_weight;
+    T *const z, *const g;
+    std::vector<T> diagonal, gain;
+    // Slope of the l1 term for a step up and for a step down; huge where z is at that bound.
+    std::vector<T> rise_cost, fall_cost;
+
+    void update_costs(Index i) {
+        rise_cost[i] = z[i] < upper[i] ? (z[i] >= 0 ? l1_weight : -l1_weight) : simd::huge<T>();
+        fall_cost[i] = z[i] > lower[i] ? (z[i] <= 0 ? l1_weight : -l1_weight) : simd::huge<T>();
+    }
+    // The farthest point that a step up or down from z may reach.
+    T end_up(Index i) const { return z[i] < 0 && upper[i] > 0 ? T(0) : upper[i]; }
+    T end_down(Index i) const { return z[i] > 0 && lower[i] < 0 ? T(0) : lower[i]; }
+
+  public:
+    // K is q x q with leading dimension ld; z and g are updated in place.
+    Smo(Index q, const T* K, Index ld, const T* lower, const T* upper, T l1_weight, T* z, T* g)
+        : q(q), ld(ld), K(K), lower(lower), upper(upper), l1_weight(l1_weight), z(z), g(g),
+          diagonal(q), gain(q), rise_cost(q), fall_cost(q) {
+        for (Index i = 0; i < q; ++i) {
+            diagonal[i] = K[i * ld + i];
+            update_costs(i);
+        }
+    }
+
+    // Stops when the gradients of no pair differ by more than tol, or after max_steps. Returns the
+    // number of steps.
+    Index run(T tol, Index max_steps) {
+        if (q < 2) return 0;
+        const T flat = std::numeric_limits<T>::epsilon();
+        Index i = simd::update_gradient(g, K, K, T(0), rise_cost.data(), q);
+        for (Index step = 0; step < max_steps; ++step) {
+            if (!(z[i] < upper[i])) return step;
+            const T* row = K + i * ld;
+            const T slope = g[i] + rise_cost[i];
+            T largest;
+            const Index j = simd::select_partner(g, fall_cost.data(), row, diagonal.data(), q,
+                                                 slope, diagonal[i], flat, gain.data(), &largest);
+            if (!(largest - slope > tol)) return step;
+            const T total = diagonal[i] + diagonal[j];
+            const T curvature = std::max(total - 2 * row[j], flat * total);
+            const T top = end_up(i), bottom = end_down(j);
+            const T room_i = top - z[i], room_j = z[j] - bottom;
+            const T length =
+                std::min((g[j] - fall_cost[j] - slope) / curvature, std::min(room_i, room_j));
+            z[i] = length == room_i ? top : z[i] + length;
+            z[j] = length == room_j ? bottom : z[j] - length;
+            update_costs(i);
+            update_costs(j);
+            i = simd::update_gradient(g, row, K + j * ld, length, rise_cost.data(), q);
+        }
+        return max_steps;
+    }
+};
+
+// Sets rows and columns `at` of a symmetric matrix K, with leading dimension ld, from the m x q
+// block K[at, :q].
+template <class T>
+void set_symmetric(const T* block, Index m, Index q, const Index* at, T* K, Index ld) {
+    const Index tile = 64;  // keeps both sides in the cache: the transposed one is read by columns
+    std::vector<char> is_row(static_cast<std::size_t>(q), 0);  // these rows are complete
+    for (Index i = 0; i < m; ++i) is_row[at[i]] = 1;
+    parallel_for((q + tile - 1) / tile, [&](Index t) {
+        const Index begin = t * tile, end = std::min(q, begin + tile);
+        for (Index first = 0; first < m; first += tile) {
+            const Index last = std::min(m, first + tile);
+            for (Index i = first; i < last; ++i)
+                std::copy(block + i * q + begin, block + i * q + end, K + at[i] * ld + begin);
+            for (Index j = begin; j < end; ++j)
+                if (!is_row[j])
+                    for (Index i = first; i < last; ++i) K[j * ld + at[i]] = block[i * q + j];
+        }
+    });
+}
+
+// Several problems on parts of one matrix K with leading dimension ld: problem c has the variables
+// members[offsets[c] : offsets[c + 1]] of K, the same slice of lower, upper, z and g, and
+// l1_weight[c]. Writes the number of steps of each problem to `steps`.
+template <class T>
+void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Index* members,
+         const T* lower, const T* upper, const double* l1_weight, T* z, T* g, const double* tol,
+         Index max_steps, Index* steps) {
+    parallel_for(n_problems, [&](Index c) {
+        const Index begin = offsets[c], q = offsets[c + 1] - begin;
+        const Index* member = members + begin;
+        const T* part = K;
+        std::unique_ptr<T[]> copied;
+        Index stride = ld;
+        if (!(q > 0 && member[0] == 0 && member[q - 1] == q - 1)) {
+            copied.reset(new T[static_cast<std::size_t>(q * q)]);
+            T* copy = copied.get();
+            for (Index i = 0; i < q; ++i)
+                for (Index j = 0; j < q; ++j) copy[i * q + j] = K[member[i] * ld + member[j]];
+            part = copy;
+            stride = q;
+        }
+        steps[c] = Smo<T>(q, part, stride, lower + begin, upper + begin,
+                          static_cast<T>(l1_weight[c]), z + begin, g + begin)
+                       .run(static_cast<T>(tol[c]), max_steps);
+    });
+}
+
+}  // namespace svm

@@ -1,0 +1,108 @@
+"""``hssvm cv``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import hssvm
+from hssvm.cli import options, tables, training
+from hssvm.cli.context import err, out, working
+from hssvm.cli.options import SearchTask, given, parse_column
+from hssvm.cli.progress import showing
+from hssvm.cli.streams import STREAM, check_streams, require_other_file, save_model
+from hssvm.io.columns import Roles
+
+
+def cv(
+    data: options.Data,
+    task: Annotated[SearchTask, typer.Option(help="Classification or regression.")] = (
+        SearchTask.svc
+    ),
+    Cs: Annotated[
+        str | None, typer.Option("--Cs", help="Values of C, separated by commas, or auto.")
+    ] = None,
+    gammas: Annotated[
+        str | None, typer.Option(help="Values of gamma, separated by commas, or auto.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
+    scoring: Annotated[
+        str | None,
+        typer.Option(help="scikit-learn scorer, such as roc_auc.  [default: accuracy or R^2]"),
+    ] = None,
+    kernel: options.KernelName = None,
+    degree: options.Degree = None,
+    coef0: options.Coef0 = None,
+    epsilon: options.Epsilon = None,
+    class_weight: options.ClassWeight = None,
+    sample_weight: options.SampleWeight = None,
+    scale: options.ScalingName = None,
+    max_time: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
+    memory_limit: options.MemoryLimit = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File for the best model; - is stdout."),
+    ] = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.Target = None,
+    double: options.Double = False,
+    threads: options.Threads = None,
+    seed: options.Seed = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Select C and gamma by cross-validation.
+
+    [dim]hssvm cv a9a.train.xz --Cs 0.1,1,10 --gammas 0.01,0.05 -o a9a.hssvm[/dim]
+    """
+    check_streams(data, output=output)
+    require_other_file(output, data)
+    grid: dict[str, Any] = {
+        "Cs": None if Cs is None else options.parse_numbers(Cs, "--Cs"),
+        "gammas": None if gammas is None else options.parse_gammas(gammas),
+    }
+    parameters = given(
+        kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
+        scaling=scale, max_time=max_time, memory_limit=memory_limit, random_state=seed,
+    )  # fmt: skip
+    searches = task is SearchTask.svc
+    cls = hssvm.SVCCV if searches else hssvm.SVR
+    training.check_options(cls, parameters, f"--task {task.value}")
+    estimator: Any = cls(**{"random_state": 0, **parameters})
+    rule = Roles(parse_column(target), parse_column(sample_weight))
+    dtype = np.float64 if double else np.float32
+    with working(threads), showing(err, quiet) as progress:
+        table = training.read(data, progress, rule, format=format, separator=separator, dtype=dtype)
+        training.require_trainable(table, data, labels=True)
+        if class_weight is not None:
+            weights = options.parse_class_weight(class_weight, table.y)
+            estimator.set_params(class_weight=weights)
+        if searches:
+            found = estimator.set_params(cv=folds, scoring=scoring, **given(**grid))
+            found.fit(table.X, table.y, sample_weight=table.sample_weight)
+            estimator = found
+        else:
+            found = training.search_regression(
+                estimator, table, **grid, folds=folds, scoring=scoring
+            )
+            estimator = found.best_estimator_
+        training.remember(estimator, table)
+        n_bytes = 0 if output is None else save_model(estimator, output)
+    console = err if output == STREAM else out
+    name = scoring or ("accuracy" if searches else "R^2")
+    console.print(f"mean {name}", highlight=False, markup=False)
+    console.print(tables.scores(found.cv_results_))
+    best = found.best_params_
+    console.print(
+        f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False
+    )
+    if output is not None:
+        console.print(
+            f"model in {output}, {tables.size_of(n_bytes)}, relative duality gap "
+            f"{estimator.fit_report_.gap.max():.2g}",
+            highlight=False,
+            markup=False,
+        )

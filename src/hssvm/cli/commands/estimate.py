@@ -1,0 +1,54 @@
+"""``hssvm estimate``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hssvm.cli import options, training
+from hssvm.cli.context import err, out, working
+from hssvm.cli.messages import in_options
+from hssvm.cli.options import Task, given, parse_column
+from hssvm.cli.progress import showing
+from hssvm.io.columns import Roles
+
+
+def estimate(
+    data: options.Data,
+    task: options.TaskName = None,
+    C: options.C = None,
+    gamma: options.Gamma = None,
+    kernel: options.KernelName = None,
+    degree: options.Degree = None,
+    coef0: options.Coef0 = None,
+    epsilon: options.Epsilon = None,
+    scale: options.ScalingName = None,
+    trees: options.NTrees = None,
+    max_rank: options.MaxRank = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.Target = None,
+    double: options.Double = False,
+    threads: options.Threads = None,
+) -> None:
+    """Estimate the time and memory of training, from a sample.
+
+    [dim]hssvm estimate covtype.libsvm --C 32 --gamma 8 --scale minmax[/dim]
+    """
+    parameters = given(
+        C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon,
+        scaling=scale, n_trees=trees, max_rank=max_rank,
+    )  # fmt: skip
+    task = Task.svc if task is None else task
+    estimator = training.make_estimator(task, {"random_state": 0, **parameters})
+    labels, column = task is not Task.one_class, parse_column(target)
+    rule = Roles(column if labels or column is not None else False)
+    dtype = np.float64 if double else np.float32
+    with working(threads):
+        with showing(err, quiet=not err.is_terminal) as progress:
+            table = training.read(
+                data, progress, rule, format=format, separator=separator, dtype=dtype
+            )
+            training.require_trainable(table, data, labels)
+            rows = (table.X, table.y) if labels else (table.X,)
+            text = str(estimator.estimate_cost(*rows))
+        out.print(in_options(text), highlight=False, soft_wrap=True, markup=False)

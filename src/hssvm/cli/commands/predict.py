@@ -1,0 +1,62 @@
+"""``hssvm predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from hssvm.cli import options, tables, training
+from hssvm.cli.context import err, print_score, working
+from hssvm.cli.messages import print_line
+from hssvm.cli.options import parse_column
+from hssvm.cli.progress import showing
+from hssvm.cli.streams import check_streams, load_model, require_other_file, write_lines
+
+
+def predict(
+    model: options.Model,
+    data: options.Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File for the predictions, a line per row; - is stdout."
+        ),
+    ] = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="Write decision values instead of labels.")
+    ] = False,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.KnownTarget = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict the rows of a file, and score the predictions if it has labels.
+
+    If the training file had column names, the columns of a table are matched by name.
+
+    [dim]hssvm predict a9a.hssvm a9a.test.xz -o labels.txt[/dim]
+    """
+    check_streams(model, data)
+    require_other_file(output, model, data)
+    with working(threads):
+        estimator = load_model(model)
+        if values and not hasattr(estimator, "decision_function"):
+            raise typer.BadParameter(
+                f"{type(estimator).__name__} has no decision values.", param_hint="--values"
+            )
+        rule = training.known_columns(estimator, parse_column(target))
+        with showing(err, quiet or not err.is_terminal) as progress:
+            table = training.read(
+                data, progress, rule, format=format, separator=separator, dtype=np.float64
+            )
+            progress.begin("predict")
+            predicted = (estimator.decision_function if values else estimator.predict)(table.X)
+        if table.unused:
+            print_line(err, f"ignored {', '.join(table.unused)} of {data}, not used in training")
+        write_lines([tables.prediction(row) for row in predicted], output)
+        if not values:
+            print_score(estimator, predicted, table.y, err)

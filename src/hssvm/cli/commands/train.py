@@ -1,0 +1,150 @@
+"""``hssvm train``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import hssvm
+from hssvm.cli import options, tables, training
+from hssvm.cli.context import err, out, print_score, working
+from hssvm.cli.messages import print_line, warnings_as_lines
+from hssvm.cli.options import Task, given, parse_column
+from hssvm.cli.progress import showing
+from hssvm.cli.streams import STREAM, check_streams, require_other_file, save_model
+from hssvm.io.columns import Known, Roles
+from hssvm.training.summary import counted
+
+
+def train(
+    data: options.Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Model file; - is stdout.  [default: that of --resume]",
+        ),
+    ] = None,
+    task: options.TaskName = None,
+    C: options.C = None,
+    gamma: options.Gamma = None,
+    kernel: options.KernelName = None,
+    degree: options.Degree = None,
+    coef0: options.Coef0 = None,
+    epsilon: options.Epsilon = None,
+    nu: Annotated[
+        float | None,
+        typer.Option(help="Maximum fraction of rows outside, for one-class.  [default: 0.5]"),
+    ] = None,
+    class_weight: options.ClassWeight = None,
+    sample_weight: options.SampleWeight = None,
+    scale: options.ScalingName = None,
+    tol: Annotated[
+        float | None,
+        typer.Option(help="Relative duality gap at which training stops."),
+    ] = None,
+    refine: Annotated[
+        options.Refine | None,
+        typer.Option(help="Continue on the exact kernel.  [default: auto]"),
+    ] = None,
+    max_time: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
+    trees: options.NTrees = None,
+    max_rank: options.MaxRank = None,
+    memory_limit: options.MemoryLimit = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Model whose training was stopped, to continue on the same data."),
+    ] = None,
+    test: Annotated[Path | None, typer.Option(help="File to score the model on.")] = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    target: options.Target = None,
+    double: options.Double = False,
+    threads: options.Threads = None,
+    seed: options.Seed = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train a model, and write it to a file.
+
+    Once the solver has started, Ctrl-C saves the best model so far, and --resume continues the
+    training; a second Ctrl-C quits without a model.
+
+    [dim]hssvm train a9a.train.xz -o a9a.hssvm --C 1 --gamma 0.05 --test a9a.test.xz[/dim]
+    """
+    output = resume if output is None else output
+    if output is None:
+        raise typer.BadParameter("name the model file.", param_hint="--output")
+    check_streams(data, test, resume, output=output)
+    require_other_file(output, data, test)
+    parameters = given(
+        C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
+        class_weight=class_weight, scaling=scale, tol=tol, refine=refine, max_time=max_time,
+        n_trees=trees, max_rank=max_rank, memory_limit=memory_limit, random_state=seed,
+    )  # fmt: skip
+    if resume is None:
+        task = Task.svc if task is None else task
+        estimator = training.make_estimator(task, {"random_state": 0, **parameters})
+        dtype: Any = np.float64 if double else np.float32
+        column = parse_column(target)
+    else:
+        estimator = training.load_unfinished(resume, task)
+        training.check_options(type(estimator), parameters, str(resume))
+        estimator.set_params(**parameters)
+        dtype = estimator.dual_coef_.dtype
+        column = estimator.target_name_ if target is None else parse_column(target)
+    labels = not isinstance(estimator, hssvm.OneClassSVM)
+    rule = Roles(column if labels or column is not None else False, parse_column(sample_weight))
+    layout = {"format": format, "separator": separator}
+    with working(threads), showing(err, quiet) as progress:
+        table = training.read(data, progress, rule, dtype=dtype, **layout)
+        training.require_trainable(table, data, labels)
+        test_table = None
+        if test is not None:
+            names = None if table.feature_names is None else list(table.feature_names)
+            known = Known(table.X.shape[1], names, table.target)
+            test_table = training.read(test, progress, known, dtype=dtype, **layout)
+        if class_weight is not None:
+            weights = options.parse_class_weight(class_weight, table.y)
+            estimator.set_params(class_weight=weights)
+        if resume is None:
+            training.fit(estimator, table, progress)
+        else:
+            training.require_same_data(estimator, table, data)
+            estimator.set_params(warm_start=True)
+            training.fit(estimator, table, progress)
+            estimator.set_params(warm_start=False)
+        n_bytes = save_model(estimator, output)
+    console = err if output == STREAM else out
+    labels_in = tables.where_labels_are(table, named=column is not None)
+    console.print(tables.summary(estimator, table, labels_in, output, n_bytes))
+    if test_table is not None:
+        with warnings_as_lines(err):
+            predicted = estimator.predict(test_table.X)
+        print_score(estimator, predicted, test_table.y, console)
+    if progress.stopping:
+        _print_how_to_resume(estimator, data, output)
+        raise typer.Exit(training.INTERRUPTED)
+
+
+def _print_how_to_resume(estimator: Any, data: Path, output: Path) -> None:
+    report = estimator.fit_report_
+    gap, tol = report.gap.max(), report.tol
+    if "FEWER_TREES" in report.status:
+        print_line(
+            err,
+            f"stopped by Ctrl-C after {counted(report.n_trees, 'tree')}; the model is saved in "
+            f"{output}; add the others with: hssvm train {data} --resume {output}",
+        )
+        return
+    if gap <= tol:
+        print_line(err, f"training had converged before Ctrl-C; the model is in {output}")
+        return
+    print_line(
+        err,
+        f"stopped by Ctrl-C with a relative duality gap of {gap:.2g}, above --tol {tol:g}; the "
+        f"model is saved in {output}; continue with: hssvm train {data} --resume {output}",
+    )

@@ -1,0 +1,126 @@
+"""The communicator of a part, and its connection to the top levels, through the coordinator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.comm import Communicator, Reduction
+from hssvm.dask.coordinator import (
+    TIMEOUT,
+    CommunicationError,
+    Reply,
+    Request,
+    TopLevelError,
+)
+from hssvm.hss.matrix import RootExchange
+from hssvm.hss.parts import TopConnection
+from hssvm.kernels.base import Floats
+from hssvm.solvers import Status
+
+
+class ActorCommunicator(Communicator):
+    """Communication with the other parts through a `Coordinator`.
+
+    Parameters
+    ----------
+    coordinator : Actor
+        The actor of a `Coordinator`.
+    rank : int
+        Index of the part.
+    size : int
+        Number of parts.
+
+    Attributes
+    ----------
+    stop : Status or None
+        A status if the fit should stop, as of the last synchronization.
+    n_rounds, seconds : int, float
+        Number of synchronizations so far, and the time spent in them.
+    """
+
+    def __init__(self, coordinator: Any, rank: int, size: int) -> None:
+        self.coordinator = coordinator
+        self.rank, self.size = rank, size
+        self.stop: Status | None = None
+        self.n_rounds = 0
+        self.seconds = 0.0
+        self._pending: list[_PendingSum] = []
+
+    def synchronize(self, kind: str, arrays: Sequence[NDArray[Any]], number: int = 0) -> Reply:
+        """Send a request with all pending sums, and wait for the reply."""
+        pending, self._pending = self._pending, []
+        request = Request(kind, arrays, [item.value for item in pending], number)
+        start = time.perf_counter()
+        reply: Reply = self._call("synchronize", self.rank, self.n_rounds, request)
+        self.seconds += time.perf_counter() - start
+        self.n_rounds += 1
+        self.stop = reply.stop
+        for item, value in zip(pending, reply.piggybacked, strict=True):
+            item.value, item.done = value, True
+        return reply
+
+    def _call(self, method: str, *args: Any) -> Any:
+        try:
+            return getattr(self.coordinator, method)(*args).result(timeout=TIMEOUT + 60)
+        except (CommunicationError, TopLevelError):
+            raise
+        except Exception as error:
+            raise CommunicationError(
+                f"the worker of the coordinator was lost ({error!r})"
+            ) from error
+
+    def report_progress(self, iteration: int, gap: float) -> None:
+        """Report the progress of the solver to the driver."""
+        self._call("report_progress", iteration, gap)
+
+    def allreduce(self, values: NDArray[Any], op: Reduction = "sum") -> NDArray[Any]:
+        """Combine the arrays of all parts elementwise."""
+        return self.synchronize(op, [np.asarray(values)]).arrays[0]
+
+    def allreduce_async(self, values: NDArray[Any]) -> Callable[[], NDArray[Any]]:
+        """Start a sum over all parts, which is sent along with the next message."""
+        pending = _PendingSum(self, np.asarray(values))
+        self._pending.append(pending)
+        return pending
+
+    def allgather(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Concatenate each array with those of the other parts, in rank order."""
+        return list(self.synchronize("gather", arrays).arrays)
+
+
+class _PendingSum:
+    """A sum that is sent along with the next message."""
+
+    def __init__(self, communicator: ActorCommunicator, value: NDArray[Any]) -> None:
+        self.communicator, self.value, self.done = communicator, value, False
+
+    def __call__(self) -> NDArray[Any]:
+        if not self.done:
+            self.communicator.synchronize("sum", [])
+        return self.value
+
+
+class RemoteTop(TopConnection):
+    """Connection to the top levels, which are stored in the coordinator.
+
+    Parameters
+    ----------
+    communicator : ActorCommunicator
+    """
+
+    def __init__(self, communicator: ActorCommunicator) -> None:
+        self.communicator = communicator
+
+    def far_field(self, c: Floats) -> Floats:
+        """Send the root's coefficients (rank, k); return the contributions of the other parts."""
+        return self.communicator.synchronize("far_field", [c]).arrays[0]
+
+    def factor(self, R: Floats) -> RootExchange:
+        """Factor the top levels from the R of all parts; return the exchange for solves."""
+        number = self.communicator.synchronize("factor", [R]).number
+        return lambda c: self.communicator.synchronize("solve", [c], number).arrays[0]

@@ -1,0 +1,158 @@
+"""The base class of the classifiers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.callbacks import FitMonitor
+from hssvm.estimators.labels import check_labels, class_weights, classify, require_two_classes
+from hssvm.estimators.saving import has_form
+from hssvm.kernels.base import Floats, Rows
+from hssvm.persistence.archive import require
+from hssvm.training import Classification, FitReport, TrainingResult
+from hssvm.training.certificate import Certificate
+from hssvm.training.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
+
+
+class Classifier(ClassifierMixin, BaseKernelSVM):
+    """Base class with the labels, class weights and decision values of classifiers."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("classes_", "n_support_")
+
+    _task_name = "classification"
+
+    def _fitted_C(self) -> float:
+        """Return the C of the fitted model."""
+        raise NotImplementedError
+
+    def _check_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Rows, NDArray[np.int64], Floats]:
+        """Set `classes_`; return rows, class indices and sample weights."""
+        X, y = self._check_rows(X, y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        check_labels(y, self.classes_.size)
+        return X, codes.astype(np.int64), self._check_weight(sample_weight, X)
+
+    def _task(
+        self, codes: NDArray[np.int64], weight: Floats, Cs: NDArray[np.float64]
+    ) -> Classification:
+        """Return the task for values of C; raise ValueError if there is only one class."""
+        n_classes = self.classes_.size
+        factors = class_weights(
+            self.class_weight, self.classes_, np.bincount(codes, minlength=n_classes)
+        )
+        costs = factors * np.bincount(codes, weight, n_classes)
+        require_two_classes(type(self).__name__, costs)
+        return Classification(factors, Cs)
+
+    def _new_report(self) -> FitReport:
+        return FitReport(task=self._task_name, n_classes=self.classes_.size)
+
+    def _train_classes(
+        self,
+        X: Rows,
+        codes: NDArray[np.int64],
+        weight: Floats,
+        Cs: NDArray[np.float64],
+        monitor: FitMonitor,
+    ) -> None:
+        """Train with the given values of C, and set the fitted attributes."""
+        result = self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
+        self._finish(result, codes, monitor)
+
+    def _finish(
+        self, result: TrainingResult, codes: NDArray[np.int64], monitor: FitMonitor
+    ) -> None:
+        """Set `n_support_`, and check the number of support vectors."""
+        report = result.report
+        self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
+        converged = set(report.status) == {"CONVERGED"}  # otherwise most rows have coefficients
+        advised = {NARROW_KERNEL, UNEVEN_FEATURES}.intersection(report.advice)
+        if result.first_Z is not None and converged and not advised:
+            monitor.advise(check_support(result.first_Z, result.problem.bound), report)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed distance to the decision boundary, in units of the margin.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m,) array for two classes, positive for ``classes_[1]``; otherwise (m, n_classes) array
+        with one one-vs-rest classifier per column
+        """
+        values = self._decision_values(X)
+        return values[:, 0] if self.classes_.size == 2 else values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of every row of `X`.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m,) array of labels
+        """
+        return classify(self.decision_function(X), self.classes_)
+
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> Certificate:
+        """Compute the objective values and duality gap on the exact kernel.
+
+        The gap bounds the distance to the exact support vector machine, as found by LIBSVM: the
+        objective of the model exceeds the optimum by at most this relative amount. The report of a
+        refined model has the gap in the precision of its rows; here everything is computed in
+        float64, at the cost of the kernel values of all rows with all support vectors.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data.
+        n_rows : int, optional
+            Evaluate only this many random rows, and return a confidence interval.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> X = np.random.default_rng(0).standard_normal((5000, 2))
+        >>> y = np.hypot(*X.T) < 1
+        >>> model = SVC(C=10, random_state=0).fit(X, y)
+        >>> certificate = model.certify(X, y)
+        >>> bool(certificate.gap[0] < 1e-3), certificate.n_rows
+        (True, 5000)
+        """
+        X, y = self._check_certified(X, y)
+        if not np.array_equal(np.unique(y), self.classes_):
+            raise ValueError(
+                "y has other classes than the training data; pass the labels that the model was "
+                "trained on to certify"
+            )
+        codes, weight = np.searchsorted(self.classes_, y), self._check_weight(sample_weight, X)
+        task = self._task(codes, weight, np.array([self._fitted_C()]))
+        return self._certify(task, X, codes, weight, n_rows)
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        n_classes = self.classes_.size
+        require(
+            n_columns == (1 if n_classes == 2 else n_classes)
+            and np.array_equal(self.classes_, np.unique(self.classes_)),
+            "classes_ is invalid",
+        )
+        require(has_form(self.n_support_, np.int64, (n_classes,)), "n_support_ is invalid")

@@ -1,0 +1,114 @@
+"""The parameters common to all estimators, on one machine or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Literal
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from hssvm.estimators.kernel import check_kernel_parameter, make_kernel
+from hssvm.estimators.parameters import (
+    RULES,
+    InvalidParameterError,
+    Rule,
+    as_bytes,
+    as_scalar,
+    check_parameters,
+)
+from hssvm.hss import Compressor
+from hssvm.kernels import Kernel
+from hssvm.training import TrainingConfig
+
+
+class ConfiguredSVM(BaseEstimator):
+    """Checks the parameters, and translates them for `hssvm.training`.
+
+    Subclasses have the parameters kernel, gamma, degree, coef0, tol, solver, max_iter, max_time,
+    scaling, n_trees, leaf_size, max_rank, compressor, random_state and verbose. The parameters with
+    a default here are optional.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = RULES
+    """Accepted values of the parameters."""
+
+    refine: bool | Literal["auto"] = False
+    prediction: str = "auto"
+    warm_start: bool = False
+    out_of_fold: bool = False
+    memory_limit: float | str | None = None
+    compressor: Compressor | None
+    max_time: float | None
+
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False), self._rules)
+        check_kernel_parameter(self.kernel)
+        if self.compressor is not None and self.max_rank is not None:
+            raise InvalidParameterError(
+                f"max_rank={self.max_rank} has no effect with compressor={self.compressor!r}; "
+                "pass max_rank to the compressor"
+            )
+        if self._refine_requested and self.prediction == "compressed":
+            raise ValueError(
+                "prediction='compressed' needs a model on the compressed kernel, but refine=True "
+                "trains on the exact one; set refine=False or prediction='auto'"
+            )
+        n_trees = as_scalar(self.n_trees) or 1
+        if self.prediction == "exact" and n_trees > 1:
+            raise InvalidParameterError(
+                f"n_trees={n_trees} averages decision values, while prediction='exact' would have "
+                "to average coefficients, which is less accurate; set prediction='auto' or "
+                "n_trees=None"
+            )
+        if self._refine_requested and self.out_of_fold:
+            raise InvalidParameterError(
+                "out_of_fold=True needs models on compressed kernels, but refine=True trains on "
+                "the exact one; set refine=False or out_of_fold=False"
+            )
+        if self._refine_requested and n_trees > 1:
+            raise InvalidParameterError(
+                f"n_trees={n_trees} averages models on compressed kernels, but refine=True trains "
+                "on the exact one; set refine=False or n_trees=None"
+            )
+        if self.compressor is not None and not self.compressor.projection and n_trees > 1:
+            raise InvalidParameterError(
+                f"n_trees={n_trees} needs a compressed kernel that extends to new points, unlike "
+                f"that of compressor={self.compressor!r}; set compressor=None or n_trees=None"
+            )
+        if self._refine_requested and self.solver == "paper":
+            raise ValueError(
+                "refine=True is not available with solver='paper'; set refine=False or "
+                "solver='admm'"
+            )
+
+    @property
+    def _refine_requested(self) -> bool:
+        return self.refine != "auto" and bool(self.refine)
+
+    def _config(self) -> TrainingConfig:
+        """Return the configuration of a fit, with a new seed."""
+        refine, tol = as_scalar(self.refine), as_scalar(self.tol)
+        return TrainingConfig(
+            tol=None if tol is None else float(tol),
+            max_iter=as_scalar(self.max_iter),
+            solver=self.solver,
+            refine=False if self.prediction == "compressed" else refine,
+            limit_work=self.max_time is None and not self._refine_requested,
+            n_trees=as_scalar(self.n_trees),
+            out_of_fold=bool(self.out_of_fold),
+            exact_prediction=self.prediction == "exact",
+            leaf_size=as_scalar(self.leaf_size),
+            max_rank=as_scalar(self.max_rank),
+            compressor=self.compressor,
+            memory_limit=as_bytes(self.memory_limit),
+            scaled=self.scaling is not None,
+            seed=self._seed(),
+        )
+
+    def _kernel_with(self, gamma: Callable[[], float]) -> Kernel:
+        """Return the kernel; `gamma` is called only if the kernel has one."""
+        return make_kernel(self.kernel, gamma, self.degree, self.coef0)
+
+    def _seed(self) -> int:
+        return int(check_random_state(as_scalar(self.random_state)).randint(2**31 - 1))

@@ -1,0 +1,234 @@
+"""Estimates of the time and memory of a fit, from fits on two small samples.
+
+Two samples, one with twice as many rows as the other, give the cost per row and its growth with one
+more level of the tree. Ranks may grow up to eight levels above the leaves, and each of these levels
+adds the same cost; each further level adds half of the previous one. Refinement computes the kernel
+values of all rows with the support vectors, whose number is extrapolated from the samples.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from hssvm.exceptions import DataWarning
+from hssvm.hss.nystroem import GROWING_LEVELS
+from hssvm.kernels.base import Kernel, Rows
+from hssvm.training import FitReport, TrainingConfig
+from hssvm.training.display import ShownAsText
+from hssvm.training.memory import FitMemory
+
+SAMPLE = 8000
+"""Number of rows of the larger sample."""
+
+MAX_KERNEL_ERROR = 0.3
+"""Relative error of the compressed kernel above which the estimate advises against it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CostEstimate(ShownAsText):
+    """Expected cost and accuracy of a fit, as returned by `estimate_cost` of an estimator.
+
+    Attributes
+    ----------
+    n_rows, n_sample : int
+        Number of rows of the data, and of the larger sample.
+    seconds : dict
+        Seconds by stage.
+    memory : float
+        Peak memory of the fit in bytes, in addition to its rows.
+    kernel_error : float
+        Estimate of ``|K - K~|_F / |K|_F`` on the sample.
+    ranks : list of int
+        Largest rank per level of the sample, root first.
+    refines : bool
+        Whether the fit continues on the exact kernel.
+    n_trees : int
+        Number of trees of the forest.
+    advice : list of str
+    """
+
+    n_rows: int
+    n_sample: int
+    seconds: dict[str, float]
+    memory: float
+    kernel_error: float
+    ranks: list[int]
+    refines: bool
+    n_trees: int
+    advice: list[str]
+
+    @property
+    def total_seconds(self) -> float:
+        """Seconds of all stages together."""
+        return sum(self.seconds.values())
+
+    def __str__(self) -> str:
+        """Return a summary of a few lines."""
+        stages = ", ".join(f"{name} {value:.2g}" for name, value in self.seconds.items())
+        kernel = "exact, from a start on the compressed one" if self.refines else "compressed"
+        if self.n_trees > 1:
+            kernel = f"forest of {self.n_trees} compressed ones"
+        lines = [
+            f"estimate for {self.n_rows:,} rows, from a sample of {self.n_sample:,}",
+            f"kernel     {kernel}; relative error of the compressed one {self.kernel_error:.2g}",
+            f"           ranks {' '.join(map(str, self.ranks))} from the top to the leaves, sample",
+            f"memory     {self.memory / 1e6:,.0f} MB at the peak",
+            f"seconds    about {self.total_seconds:.2g}: {stages}",
+        ]
+        return "\n".join([*lines, *(f"advice     {advice}" for advice in self.advice)])
+
+
+def estimate_cost(
+    estimator: Any, X: Rows, y: NDArray[Any] | None, kernel: Kernel, config: TrainingConfig
+) -> CostEstimate:
+    """Fit an estimator to samples of validated rows, and extrapolate.
+
+    Parameters
+    ----------
+    estimator : BaseKernelSVM
+    X : (n, p) array or CSR matrix
+        Already scaled, if the estimator scales.
+    y : (n,) array or None
+    kernel : Kernel
+    config : TrainingConfig
+        Configuration of a fit on all rows.
+    """
+    n = X.shape[0]
+    plan = config.plan_for(X, kernel)
+    order = np.random.default_rng(0).permutation(n)
+    if y is not None:  # stratify the samples by y
+        order = order[np.argsort(y[order], kind="stable")]
+    sample = _evenly_spaced(order, min(n, SAMPLE))
+    half = _evenly_spaced(sample, -(-sample.size // 2))
+    trial_parameters = {
+        "refine": plan.refine,
+        "tol": plan.tol,
+        "n_trees": 1 if not plan.refine else None,
+        "leaf_size": plan.leaf_size,
+        "compressor": plan.compressor,
+        "max_rank": None,
+        "scaling": None,
+        "max_time": None,
+        "memory_limit": None,
+        "verbose": 0,
+    }
+    reports, supports = [], []
+    for rows in (half, half, sample):  # the first fit is a warm-up
+        trial = clone(estimator).set_params(**trial_parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", DataWarning)  # the fit itself will warn
+            trial.fit(X[rows], *([] if y is None else [y[rows]]))
+        reports.append(trial.fit_report_)
+        supports.append(trial.support_.size)
+    _, small, large = reports
+    ratio = n / large.n_rows
+    per_row = _growth(_bytes(small) / small.n_rows, _bytes(large) / large.n_rows, small, large, n)
+    factor = ratio * (per_row * large.n_rows / _bytes(large))
+    growth = _power(supports[1], supports[2], small, large)
+    factors = {"refine": ratio ** (1 + growth), "finish": ratio}
+    seconds = {
+        name: value * factors.get(name, factor) * plan.n_trees
+        for name, value in large.seconds.items()
+    }
+    n_columns = large.n_columns * (1 + plan.n_folds)
+    memory_model = plan.memory(X, n_columns)
+    cache = plan.cache(X, n_columns) if plan.refine else 0.0
+    memory = _memory(memory_model, cache, small, large, factor) * plan.trees_at_a_time(memory_model)
+    advice = _advice(memory, large.kernel_error, plan.refine)
+    return CostEstimate(
+        n,
+        large.n_rows,
+        seconds,
+        memory,
+        large.kernel_error,
+        large.ranks,
+        plan.refine,
+        plan.n_trees,
+        advice,
+    )
+
+
+def _memory(
+    model: FitMemory, cache: float, small: FitReport, large: FitReport, factor: float
+) -> float:
+    """Peak of a fit whose matrix is `factor` times as large as that of the larger sample."""
+    expected = replace(model, ranks=_ranks(large.ranks, model.ranks))
+    growth = _power(small.n_working, large.n_working, small, large)
+    most = min(model.n_rows, (cache / model.itemsize) ** 0.5)
+    working_rows = min(most, large.n_working * (model.n_rows / large.n_rows) ** growth)
+    return expected.expected_peak(
+        factor * large.matrix_bytes, factor * large.factor_bytes, working_rows
+    )
+
+
+def _ranks(sample: list[int], largest: Sequence[int]) -> list[int]:
+    """Expected ranks of the full tree, root first; its lower levels have those of the sample.
+
+    The levels above have the same fraction of their maximum rank as the top level of the sample.
+    """
+    above = len(largest) - len(sample)
+    share = 1.0 if len(sample) == 1 else sample[1] / largest[above + 1]
+    return [*(math.ceil(share * rank) for rank in largest[: above + 1]), *sample[1:]]
+
+
+def _power(small: int, large: int, a: FitReport, b: FitReport) -> float:
+    """Exponent p in [0, 1] with which a count grows like ``n**p`` from sample a to sample b."""
+    if a.n_rows == b.n_rows:
+        return 1.0
+    power = math.log(max(1, large) / max(1, small)) / math.log(b.n_rows / a.n_rows)
+    return float(np.clip(power, 0, 1))
+
+
+def _evenly_spaced(rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return `count` evenly spaced rows, including the first and the last."""
+    return rows[np.linspace(0, rows.size - 1, count).astype(np.int64)]
+
+
+def _bytes(report: FitReport) -> float:
+    return report.matrix_bytes + report.factor_bytes
+
+
+def _growth(small: float, large: float, a: FitReport, b: FitReport, n: int) -> float:
+    """Cost per row of n rows, from the costs per row of two samples whose depths differ by 1."""
+    depth = len(b.ranks) - 1
+    if depth == len(a.ranks) - 1 or n == b.n_rows:
+        return large
+    more = math.ceil(math.log2(n / b.n_rows))
+    full = max(0, min(more, GROWING_LEVELS - depth))
+    return large + (large - small) * (full + (1 if more > full else 0))
+
+
+def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
+    advice = []
+    installed = _installed_memory()
+    if installed is not None and memory > 0.8 * installed:
+        advice.append(
+            f"the {installed / 1e9:.0f} GB of this machine are too little: pass X in float32, "
+            "lower max_rank or leaf_size, or train on fewer rows."
+        )
+    if kernel_error > MAX_KERNEL_ERROR and not refines:
+        advice.append(
+            "the compressed kernel is far from the exact one: lower gamma (a wider kernel "
+            "compresses better), raise max_rank, or set refine=True if time permits."
+        )
+    if not advice:
+        advice.append("fits.")
+    return advice
+
+
+def _installed_memory() -> float | None:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # Windows
+        return None

@@ -1,0 +1,54 @@
+"""The fitted attributes of an estimator, trained here or on a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from hssvm.estimators.warn import warn
+from hssvm.kernels import Kernel
+from hssvm.kernels.base import Floats, Rows
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.solvers import Status
+from hssvm.training import FitReport
+
+if TYPE_CHECKING:
+    from hssvm.estimators.base import BaseKernelSVM
+
+
+def set_fitted(
+    estimator: BaseKernelSVM,
+    *,
+    kernel: Kernel,
+    support: NDArray[np.int64],
+    support_vectors: Rows,
+    coefficients: Floats,
+    intercept: NDArray[np.float64],
+    compressed: LeafwisePredictor | None,
+    report: FitReport,
+) -> None:
+    """Set the fitted attributes of a model that was trained here or on a cluster."""
+    estimator.__dict__.update(
+        support_=support,
+        support_vectors_=support_vectors,
+        dual_coef_=np.ascontiguousarray(coefficients.T),
+        intercept_=intercept,
+        n_iter_=report.n_iter + report.n_rounds,
+        kernel_=kernel,
+        fit_report_=report,
+        _compressed=compressed,
+        _exact=ExpansionPredictor(kernel, support_vectors, coefficients),
+    )
+
+
+def warn_unconverged(report: FitReport) -> None:
+    """Warn about columns that have not converged."""
+    for advice in sorted({Status[name].value for name in report.status} - FINAL):
+        warn(advice, ConvergenceWarning)
+
+
+FINAL = {Status.CONVERGED.value, Status.FIXED.value}
+"""Statuses that need no warning."""

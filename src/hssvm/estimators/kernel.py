@@ -1,0 +1,82 @@
+"""Conversion of the parameters kernel, gamma, degree and coef0 to a `Kernel`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.kernels import (
+    CallableKernel,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern32,
+    Matern52,
+    Polynomial,
+)
+from hssvm.kernels.base import Floats, Rows
+from hssvm.training.moments import Moments
+
+RADIAL = {
+    "rbf": Gaussian,
+    "laplacian": Laplacian,
+    "matern32": Matern32,
+    "matern52": Matern52,
+}
+"""Kernels whose only parameter is gamma, by name."""
+
+KERNELS = (*RADIAL, "poly", "linear")
+
+
+def make_kernel(kernel: Any, gamma: Callable[[], float], degree: int, coef0: float) -> Kernel:
+    """Return the kernel; `gamma` is called only if the kernel has one."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return CallableKernel(kernel)
+    if kernel == "linear":
+        return Linear()
+    if kernel == "poly":
+        return Polynomial(gamma(), float(coef0), int(degree))
+    return RADIAL[kernel](gamma())
+
+
+def has_gamma(kernel: Any) -> bool:
+    """Whether this kernel uses the parameter gamma."""
+    return isinstance(kernel, str) and kernel in (*RADIAL, "poly")
+
+
+def check_kernel_parameter(kernel: Any) -> None:
+    """Raise an error if `kernel` is not an accepted kernel."""
+    if isinstance(kernel, str):
+        accepted = kernel in KERNELS
+    else:
+        accepted = callable(kernel) or isinstance(kernel, Kernel)
+    if not accepted or isinstance(kernel, type):
+        raise InvalidParameterError(
+            f"kernel must be one of {', '.join(map(repr, KERNELS))}, a Kernel such as "
+            "hssvm.kernels.Gaussian(0.5), or a function of two sets of rows, got "
+            f"{kernel!r} ('sigmoid' is not positive semi-definite, and a 'precomputed' matrix "
+            "cannot be compressed without its rows)"
+        )
+
+
+def resolve_gamma(gamma: float | str, n_features: int, variance: Callable[[], float]) -> float:
+    """Convert 'scale' and 'auto' to numbers, as scikit-learn does.
+
+    'scale' is 1 / (n_features * variance of X). The variance accounts for the sample weights, so
+    that a weight of 2 is equivalent to repeating the row.
+    """
+    if gamma == "auto":
+        return 1.0 / n_features
+    if gamma == "scale":
+        value = variance()
+        return 1.0 / (n_features * value) if value > 0 else 1.0
+    return float(gamma)
+
+
+def gamma_of_rows(gamma: float | str, X: Rows, sample_weight: Floats) -> float:
+    """Convert 'scale' and 'auto' to numbers for the given rows."""
+    return resolve_gamma(gamma, X.shape[1], lambda: Moments.of(X, sample_weight).overall_variance)

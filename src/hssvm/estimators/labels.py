@@ -1,0 +1,61 @@
+"""Labels and their weights, for classifiers on one machine and on a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from hssvm.kernels.base import Floats
+
+MANY_ROWS = 500
+"""Number of rows from which it is an error if most rows have different labels."""
+
+
+def check_labels(y: NDArray[Any], n_classes: int) -> None:
+    """Raise ValueError if `y` are regression targets instead of labels."""
+    problem = None
+    if y.size >= MANY_ROWS and 2 * n_classes > y.size:
+        problem = f"y has {n_classes:,} different values in {y.size:,} rows"
+    elif type_of_target(y).startswith("continuous"):
+        problem = "y contains non-integer values"
+    if problem is not None:  # scikit-learn's checks look for the first words
+        raise ValueError(f"Unknown label type: {problem}; use SVR for regression")
+    check_classification_targets(y)
+
+
+def class_weights(
+    class_weight: Any, labels: NDArray[Any], counts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the factors on C by class, (n_classes,).
+
+    Parameters
+    ----------
+    class_weight : dict, 'balanced' or None
+    labels : (n_classes,)
+    counts : (n_classes,) int64
+        Number of rows of each class.
+    """
+    if isinstance(class_weight, str):
+        return counts.sum() / (labels.size * counts)
+    weights = compute_class_weight(class_weight, classes=labels, y=labels)
+    return weights.astype(np.float64)
+
+
+def require_two_classes(name: str, class_costs: Floats) -> None:
+    """Raise ValueError unless two classes have a positive cost; `name` is the estimator."""
+    n_classes = int(np.sum(class_costs > 0))
+    if n_classes < 2:
+        raise ValueError(
+            f"{name} needs rows of at least 2 classes with a positive weight; the data has "
+            f"{n_classes} class"
+        )
+
+
+def classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels (m,) for decision values: (m,) for two classes, else (m, n_classes)."""
+    index = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
+    return classes[index]

@@ -1,0 +1,11 @@
+"""Predictors: evaluation of ``f = sum_i k(., x_i) z_i`` at new points.
+
+`LeafwisePredictor` uses the compressed kernels k~ that the model was trained with; a point costs as
+many kernel values as its leaves have points, independent of n. `ExpansionPredictor` uses the exact
+kernel and all support vectors.
+"""
+
+from hssvm.predictors.expansion import ExpansionPredictor
+from hssvm.predictors.leafwise import LeafExpansions, LeafwisePredictor
+
+__all__ = ["ExpansionPredictor", "LeafExpansions", "LeafwisePredictor"]

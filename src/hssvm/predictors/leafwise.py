@@ -1,0 +1,163 @@
+"""Prediction with compressed kernels, from the points of one leaf per tree.
+
+Under k~ the rest of the tree affects a point t only through the basis of its leaf I, so
+
+    f(t) = k(t, X_I) w_I,    w_I = z_I + scatter_J(P delta_I),
+
+where ``k(t, J) P`` is that basis at t, and delta_I are the coefficients of the leaf after the
+downward sweep of K~ z. `HSSMatrix.leaf_weights` computes w. The predictions of several trees are
+averaged; the rows of all trees are stored once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.hss.matrix import HSSMatrix, RootExchange
+from hssvm.hss.tree import ClusterTree
+from hssvm.kernels.aligned import Aligned
+from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
+
+
+@dataclass(frozen=True, eq=False)
+class LeafExpansions(Aligned):
+    """The kernel expansions of all leaves of one tree.
+
+    Attributes
+    ----------
+    tree : ClusterTree
+        Only its cuts are used.
+    rows : (m,) int64
+        Row indices of the points, leaf by leaf; their weights are not all 0.
+    ends : (n_leaves + 1,) int64
+        Offsets of the leaves in `rows`.
+    weights : (m, k)
+    intercept : (k,) float64
+        Intercept of the model of this tree.
+    """
+
+    tree: ClusterTree
+    rows: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    weights: Floats
+    intercept: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        matrix: HSSMatrix,
+        Z: Floats,
+        intercept: NDArray[np.float64],
+        exchange: RootExchange | None = None,
+    ) -> LeafExpansions:
+        """Return the expansions of ``K~ Z``, with row indices of ``matrix.X``.
+
+        Parameters
+        ----------
+        matrix : HSSMatrix
+        Z : (n, k)
+        intercept : (k,)
+        exchange : callable, optional
+            Communicates with the levels above if the matrix is a part of a larger one.
+        """
+        tree, weights = matrix.tree, matrix.leaf_weights(Z, exchange)
+        used = np.any(weights[tree.perm] != 0, axis=1)
+        rows = tree.perm[used]
+        ends = np.concatenate([[0], np.cumsum(used)])[tree.offsets(tree.depth)]
+        cuts = replace(tree, perm=np.empty(0, np.int64))
+        return cls(cuts, rows, ends, weights[rows], intercept)
+
+
+class LeafwisePredictor(Aligned):
+    """Evaluates the mean of ``sum_i k~(., x_i) z_i`` over several trees at new points.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (m, p) array or CSR matrix
+    trees : sequence of LeafExpansions
+        Their row indices refer to X.
+    ids : (m,) int64, optional
+        Indices of the rows of X among the training rows; see `of`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.hss import compress
+    >>> from hssvm.kernels import Gaussian
+    >>> from hssvm.predictors import LeafExpansions, LeafwisePredictor
+    >>> X = np.random.default_rng(0).standard_normal((2000, 3))
+    >>> H = compress(Gaussian(gamma=0.1), X)
+    >>> Z = np.random.default_rng(1).standard_normal((2000, 1))
+    >>> f = LeafwisePredictor.of(H.kernel, X, [LeafExpansions.of(H, Z, np.zeros(1))])
+    >>> bool(np.allclose(f(X), H @ Z))  # at the points themselves
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Rows,
+        trees: Sequence[LeafExpansions],
+        ids: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.trees = list(trees)
+        self.ids = ids
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Rows, trees: Sequence[LeafExpansions]) -> LeafwisePredictor:
+        """Return a predictor with those of the training rows `X` that the trees use.
+
+        They are in the order of the leaves of the first tree, followed by those that only later
+        trees use.
+        """
+        position = np.full(X.shape[0], -1, np.int64)
+        ids = np.empty(0, np.int64)
+        for tree in trees:
+            new = tree.rows[position[tree.rows] < 0]
+            position[new] = np.arange(ids.size, ids.size + new.size)
+            ids = np.concatenate([ids, new])
+        own = [replace(tree, rows=position[tree.rows]) for tree in trees]
+        return cls(kernel, X[ids], own, ids)
+
+    def trees_of_training_rows(self) -> list[LeafExpansions]:
+        """Return the trees with indices of the training rows, for `of`."""
+        if self.ids is None:
+            raise ValueError("the predictor does not know the indices of its rows")
+        return [replace(tree, rows=self.ids[tree.rows]) for tree in self.trees]
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Mean intercept of the trees, (k,)."""
+        return np.mean([tree.intercept for tree in self.trees], axis=0)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, k."""
+        return int(self.trees[0].weights.shape[1])
+
+    def __call__(self, X: Rows) -> Floats:
+        """Mean over the trees at the rows of `X`, (m, k), in the precision of the training rows."""
+        X = rows_like(X, self.X)
+        total = self._values(X, self.trees[0])
+        for tree in self.trees[1:]:
+            total += self._values(X, tree)
+        total /= len(self.trees)
+        return total
+
+    def decisions(self, X: Rows) -> Floats:
+        """Decision values of each tree, with its own intercept, (n_trees, m, k)."""
+        X = rows_like(X, self.X)
+        return np.stack(
+            [self._values(X, tree) + tree.intercept.astype(X.dtype) for tree in self.trees]
+        )
+
+    def _values(self, X: Rows, tree: LeafExpansions) -> Floats:
+        leaves = tree.tree.route(X)
+        return self.kernel.grouped_product(X, leaves, self.X, tree.rows, tree.ends, tree.weights)

@@ -1,0 +1,168 @@
+"""The dense kernel matrix of a working set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm.kernels.base import Floats
+from hssvm.kernels.lazy import LazyKernelMatrix
+
+ADMIT_ROWS = 512
+"""Number of rows of the matrix that are computed at a time."""
+
+PER_STEP = 0.65e-9
+"""Seconds per SMO step and row of a subproblem, in float32; see `hssvm.kernels.lazy.PER_VALUE`."""
+
+INNER = 0.05
+"""A round reduces the violation on the working set to this fraction of the largest violation; rows
+with a smaller violation are not admitted."""
+
+GROWTH, MIN_GROWTH = 0.5, 1000
+"""Maximum number of rows that a round adds: GROWTH times the size of the working set, or
+MIN_GROWTH if that is larger."""
+
+SPARE = 8
+"""The matrix is allocated for at most 1 / SPARE more rows than it has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblem:
+    """One column of a problem restricted to some rows of a working set; all other rows are fixed.
+
+    Attributes
+    ----------
+    members : (m,) int64
+        Positions of the rows in the working set, ascending.
+    z, gradient, lower, upper : (m,)
+        Coefficients, ``K z - linear`` and the box at these rows.
+    l1_weight : float
+    tol : float
+        Largest violation at which the subproblem counts as solved.
+    """
+
+    members: NDArray[np.int64]
+    z: Floats
+    gradient: Floats
+    lower: Floats
+    upper: Floats
+    l1_weight: float
+    tol: float
+
+
+class WorkingKernel:
+    """The rows of a working set with their dense kernel matrix.
+
+    Memory grows with the number of rows, with at most an eighth to spare.
+
+    Parameters
+    ----------
+    kernel_matrix : LazyKernelMatrix
+    capacity : int
+        Maximum number of rows; the matrix then has ``capacity**2`` entries.
+
+    Attributes
+    ----------
+    rows : (q,) int64
+        In the order of their admission.
+    work : float
+        Nominal seconds of all steps so far.
+    """
+
+    def __init__(self, kernel_matrix: LazyKernelMatrix, capacity: int) -> None:
+        self.kernel_matrix = kernel_matrix
+        self.capacity = capacity
+        self.rows = np.empty(0, np.int64)
+        self.work = 0.0
+        self._side = 0
+        self._buffer: Floats = np.empty(0, kernel_matrix.dtype)
+
+    @property
+    def K(self) -> Floats:
+        """Square array with the kernel matrix of the rows in its upper left corner."""
+        return self._buffer.reshape(self._side, self._side)
+
+    def _reserve(self, q: int) -> None:
+        """Enlarge K to at least q rows, keeping its entries."""
+        old = self._side
+        if q <= old:
+            return
+        new = min(max(q, old + old // SPARE), self.capacity)
+        # In place: a second array would double the memory.
+        self._buffer.resize(new**2, refcheck=False)
+        for i in reversed(range(1, old)):  # last row first, as rows move toward the end
+            self._buffer[i * new : i * new + old] = self._buffer[i * old : (i + 1) * old]
+        self._side = new
+
+    def exchange(
+        self,
+        watched: NDArray[np.int64],
+        priority: NDArray[np.float64],
+        shuffle: np.random.Generator,
+    ) -> None:
+        """Admit the rows of highest priority, evicting those of lowest priority if necessary.
+
+        Parameters
+        ----------
+        watched : (a,) int64
+            Rows to choose from, including all rows of the working set.
+        priority : (a,)
+            Violation relative to the largest.
+        shuffle : numpy Generator
+            Breaks ties.
+        """
+        position = np.full(self.kernel_matrix.n, -1)
+        position[self.rows] = np.arange(self.rows.size)
+        inside = position[watched] >= 0
+        new = shuffle.permutation(np.flatnonzero(~inside & (priority > INNER)))
+        limit = min(max(MIN_GROWTH, int(GROWTH * self.rows.size)), self.capacity)
+        new = new[np.argsort(-priority[new], kind="stable")][:limit]
+        old = np.flatnonzero(inside)
+        old = old[np.argsort(priority[old], kind="stable")]
+        room = self.capacity - old.size
+        rivals = new[room : room + old.size]
+        n_evicted = int((priority[rivals] > priority[old[: rivals.size]]).sum())
+        new = new[: room + n_evicted]
+        if new.size:
+            self.admit(watched[new], position[watched[old[:n_evicted]]])
+
+    def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
+        """Add new rows, the first ones in place of those at the positions `evict`."""
+        q = self.rows.size + rows.size - evict.size
+        at = np.concatenate([evict, np.arange(self.rows.size, q)])
+        self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])
+        self.rows[at] = rows
+        self._reserve(q)
+        for begin in range(0, rows.size, ADMIT_ROWS):
+            chunk = slice(begin, begin + ADMIT_ROWS)
+            _core.set_symmetric(self.kernel_matrix.block(rows[chunk], self.rows), at[chunk], self.K)
+
+    def descend(
+        self, subproblems: list[Subproblem], max_steps: int
+    ) -> tuple[list[Floats], NDArray[np.int64]]:
+        """Solve subproblems by sequential minimal optimization, in parallel.
+
+        Returns
+        -------
+        list of arrays
+            The new z of each subproblem.
+        steps : (len(subproblems),) int64
+        """
+        ends = np.concatenate([[0], np.cumsum([part.members.size for part in subproblems])])
+        z, gradient, lower, upper = (
+            np.concatenate([getattr(part, name) for part in subproblems])
+            for name in ("z", "gradient", "lower", "upper")
+        )
+        members = np.concatenate([part.members for part in subproblems])
+        l1_weight, tol = (
+            np.array([getattr(part, name) for part in subproblems]) for name in ("l1_weight", "tol")
+        )
+        steps = np.zeros(len(subproblems), np.int64)
+        _core.smo(
+            self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps
+        )
+        self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
+        return np.split(z, ends[1:-1]), steps

@@ -1,0 +1,27 @@
+"""Compression of the kernel matrix as planned."""
+
+from __future__ import annotations
+
+from hssvm.hss import ClusterTree, HSSMatrix, compress
+from hssvm.kernels.base import Kernel, Rows
+from hssvm.training.plan import TrainingPlan
+from hssvm.training.report import FitReport
+
+
+def build_tree(X: Rows, plan: TrainingPlan, report: FitReport, number: int = 0) -> ClusterTree:
+    """Build a cluster tree of the rows, the one with the given number in the forest."""
+    with report.stage("tree"):
+        return ClusterTree.build(X, leaf_size=plan.leaf_size, random_state=plan.tree_seed(number))
+
+
+def compress_kernel(
+    kernel: Kernel,
+    X: Rows,
+    tree: ClusterTree,
+    plan: TrainingPlan,
+    report: FitReport,
+    number: int = 0,
+) -> HSSMatrix:
+    """Compress the kernel matrix on the tree with the given number."""
+    with report.stage("compress"):
+        return compress(kernel, X, tree, plan.compressor, random_state=plan.tree_seed(number))

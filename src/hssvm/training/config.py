@@ -1,0 +1,168 @@
+"""The user's choices, and the decisions that depend on them and on the data."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Literal
+
+import scipy.sparse
+
+from hssvm.hss import Compressor, NestedNystroem
+from hssvm.kernels.base import Kernel, Rows
+from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.training.plan import TrainingPlan
+
+logger = logging.getLogger(__name__)
+
+EXACT_ROWS = 2000
+"""Number of rows up to which all rows form one leaf: nothing is compressed, iterations are cheap,
+and the solution is exact, regardless of `tol`."""
+
+TOL, LEAF_SIZE, RANK = 1e-3, 256, 72
+"""Default tolerance, number of rows of a leaf, and maximum rank of the leaves if there is one
+tree."""
+
+FOREST_TREES, FOREST_TOL, FOREST_LEAF_SIZE, FOREST_RANK = 4, 5e-2, 512, 32
+"""Defaults of a fit that is not refined: the number of trees, and the tolerance, leaf size and
+maximum rank of each. Averaging several rough trees is more accurate than one accurate tree, and
+takes less time."""
+
+WIDE_FEATURES, SMALL_ROWS, LARGE_LEAF_SIZE = 256, 20_000, 1024
+"""Number of dense features above which, and of rows below which, the leaves of a forest are larger:
+on images, the neighbors of a point are spread over more leaves; with few rows, it costs little."""
+
+LARGE_FOREST_RANK, LARGE_FOREST_TOL = 16, 1.5e-2
+"""Maximum rank and tolerance of the trees of a forest with `MANY_ROWS` rows or more. Rank hardly
+matters there, while the gap does: on 500,000 noisy synthetic rows, 5e-2 costs half a point."""
+
+SPARSE_RANK = 64
+"""Maximum rank of the trees of a forest on sparse rows, whose far field compresses badly."""
+
+FOLDS = 5
+"""Number of folds of out-of-fold decision values. Each costs a column of the solves."""
+
+START_RANK = 32
+"""Maximum rank if the solution on the compressed kernel is only the start for the exact kernel."""
+
+MANY_ROWS = 100_000
+"""Number of rows from which a start has the full rank. The cost of the start is linear in n, and it
+saves refinement, whose cost is n times the number of support vectors. Forests, too, have other
+defaults from there on."""
+
+REFINE_BUDGET = 60.0
+"""refine='auto' refines if one pass over the kernel matrix costs less than this many nominal
+seconds: counted operations times their cost on the two cores of the benchmarks. As no clock is
+involved, the same seed gives the same model on a busy machine."""
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Parameters of the training that are independent of the problem; `SVC` documents them.
+
+    Attributes
+    ----------
+    tol : float or None
+    max_iter : int or None
+    solver : {'admm', 'paper'}
+    refine : bool or 'auto'
+    limit_work : bool
+        Whether refinement stops after a fixed amount of work, as documented for refine='auto'.
+    n_trees : int or None
+    out_of_fold : bool
+        Whether to compute out-of-fold decision values.
+    exact_prediction : bool
+        Whether the model predicts with the exact kernel, for which a forest is not made.
+    leaf_size, max_rank : int or None
+    compressor : Compressor or None
+        `NestedNystroem` with `max_rank` if None.
+    memory_limit : float or None
+        Bytes.
+    scaled : bool
+        Whether the rows are a scaled copy, which counts toward the memory limit.
+    seed : int
+    """
+
+    tol: float | None = None
+    max_iter: int | None = None
+    solver: Literal["admm", "paper"] = "admm"
+    refine: bool | Literal["auto"] = "auto"
+    limit_work: bool = True
+    n_trees: int | None = None
+    out_of_fold: bool = False
+    exact_prediction: bool = False
+    leaf_size: int | None = None
+    max_rank: int | None = None
+    compressor: Compressor | None = None
+    memory_limit: float | None = None
+    scaled: bool = False
+    seed: int = 0
+
+    def should_refine(self, kernel: Kernel, X: Rows) -> bool:
+        """Whether to continue on the exact kernel; 'auto' does if that is affordable.
+
+        With `n_trees` or `out_of_fold`, the user has asked for a forest.
+        """
+        n = X.shape[0]
+        if n <= EXACT_ROWS or self.solver == "paper":
+            return False
+        if self.refine != "auto":
+            return bool(self.refine)
+        work = n**2 * LazyKernelMatrix(kernel, X).value_cost
+        logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
+        return work < REFINE_BUDGET and self.n_trees is None and not self.out_of_fold
+
+    def plan(
+        self, n_rows: int, n_features: int = 1, *, refine: bool, sparse: bool = False
+    ) -> TrainingPlan:
+        """Choose the parameters that the user has left open.
+
+        Parameters
+        ----------
+        n_rows, n_features : int
+        refine : bool
+            Whether the compressed kernel is only a start for the exact one.
+        sparse : bool
+            Whether the rows are sparse.
+        """
+        n_trees = self._n_trees(n_rows, refine=refine)
+        tol, leaf_size, rank = TOL, LEAF_SIZE, RANK
+        if n_trees > 1:
+            large = n_rows < SMALL_ROWS or (n_features > WIDE_FEATURES and not sparse)
+            leaf_size = LARGE_LEAF_SIZE if large else FOREST_LEAF_SIZE
+            tol, rank = FOREST_TOL, FOREST_RANK
+            if n_rows >= MANY_ROWS:
+                tol, rank = LARGE_FOREST_TOL, LARGE_FOREST_RANK
+            rank = SPARSE_RANK if sparse else rank
+        elif refine and n_rows < MANY_ROWS:
+            rank = START_RANK
+        leaf_size = self.leaf_size or leaf_size
+        return TrainingPlan(
+            tol=self.tol or tol,
+            max_iter=self.max_iter,
+            solver=self.solver,
+            refine=refine,
+            limit_work=self.limit_work,
+            n_trees=n_trees,
+            n_folds=FOLDS if self.out_of_fold else 0,
+            leaf_size=n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size,
+            compressor=self.compressor or NestedNystroem(max_rank=self.max_rank or rank),
+            memory_limit=self.memory_limit,
+            scaled=self.scaled,
+            seed=self.seed,
+        )
+
+    def plan_for(self, X: Rows, kernel: Kernel) -> TrainingPlan:
+        """Choose the parameters that the user has left open, and whether to refine."""
+        refine = self.should_refine(kernel, X)
+        return self.plan(*X.shape, refine=refine, sparse=scipy.sparse.issparse(X))
+
+    def _n_trees(self, n_rows: int, *, refine: bool) -> int:
+        """Number of trees; one is enough for a start, and if nothing is compressed."""
+        if refine or n_rows <= EXACT_ROWS:
+            return 1
+        if self.n_trees is not None:
+            return self.n_trees
+        extends = self.compressor is None or self.compressor.projection
+        single = self.solver == "paper" or self.exact_prediction or not extends
+        return 1 if single else FOREST_TREES

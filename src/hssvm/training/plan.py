@@ -1,0 +1,119 @@
+"""The parameters of the training of one data set, with nothing left open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import scipy.sparse
+
+from hssvm import _core
+from hssvm.hss import Compressor
+from hssvm.hss.hashing import cut_width
+from hssvm.hss.tree import depth_for
+from hssvm.kernels.base import Rows
+from hssvm.solvers import ADMM, FixedIterationADMM
+from hssvm.training.memory import FitMemory
+from hssvm.training.monitor import Monitor
+
+START_TOL, START_ITER = 1e-2, 100
+"""Tolerance and number of iterations if the solution on the compressed kernel is only the start for
+the exact kernel."""
+
+DEFAULT_MEMORY = 2e9
+"""Bytes for the kernel values of a refinement, the columns of a cross-validation, or the trees that
+are trained at a time, if memory_limit is not set."""
+
+DEFAULT_ITER, PAPER_ITER = 1000, 10
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """The choices of a `TrainingConfig`, and the decisions for a data set; `SVC` documents them.
+
+    Attributes
+    ----------
+    tol : float
+    max_iter : int or None
+    solver : {'admm', 'paper'}
+    refine : bool
+        Whether the compressed kernel is only a start for the exact one.
+    limit_work : bool
+    n_trees, n_folds, leaf_size : int
+    compressor : Compressor
+    memory_limit : float or None
+    scaled : bool
+    seed : int
+    """
+
+    tol: float
+    max_iter: int | None
+    solver: Literal["admm", "paper"]
+    refine: bool
+    limit_work: bool
+    n_trees: int
+    n_folds: int
+    leaf_size: int
+    compressor: Compressor
+    memory_limit: float | None
+    scaled: bool
+    seed: int
+
+    def tree_seed(self, tree: int) -> int:
+        """Seed of a tree of the forest, which does not depend on their number."""
+        return int(np.random.SeedSequence([self.seed, tree]).generate_state(1)[0])
+
+    def first_solver(
+        self, monitor: Monitor, *, exact_tol: float | None = None
+    ) -> ADMM | FixedIterationADMM:
+        """Return the solver on the compressed kernel.
+
+        Parameters
+        ----------
+        monitor : Monitor
+        exact_tol : float, optional
+            Gap of an exact solution, if nothing is compressed.
+        """
+        if self.solver == "paper":
+            return FixedIterationADMM(self.max_iter or PAPER_ITER)
+        tol, max_iter = self.tol, self.max_iter or DEFAULT_ITER
+        if exact_tol is not None:
+            tol = min(tol, exact_tol)
+        elif self.refine:
+            tol, max_iter = max(tol, START_TOL), min(max_iter, START_ITER)
+        return ADMM(tol, max_iter, callback=monitor.after_check, checkpoint=monitor.checkpoint)
+
+    def memory(self, X: Rows, n_columns: int) -> FitMemory:
+        """Return the memory model of a fit with the maximum ranks."""
+        n, p = X.shape
+        depth = depth_for(n, self.leaf_size)
+        sparse = scipy.sparse.issparse(X)
+        ranks = [self.compressor.largest_rank(depth, level) for level in range(1, depth + 1)]
+        return FitMemory(
+            n_rows=n,
+            n_features=p,
+            n_columns=n_columns,
+            row_bytes=X.data.nbytes + X.indices.nbytes + 8 * n if sparse else X.nbytes,
+            itemsize=X.dtype.itemsize,
+            sparse=sparse,
+            scaled=self.scaled,
+            refines=self.refine,
+            cut_width=cut_width(X),
+            ranks=[0, *ranks],
+            oversampling=getattr(self.compressor, "oversampling", 0.0),
+            n_threads=_core.thread_count(),
+        )
+
+    def trees_at_a_time(self, memory: FitMemory) -> int:
+        """Number of trees that are trained at a time: as many as there are threads and memory."""
+        limit = DEFAULT_MEMORY if self.memory_limit is None else self.memory_limit
+        fitting = int(limit / memory.largest_peak(memory.min_cache))
+        return max(1, min(self.n_trees, memory.n_threads, fitting))
+
+    def cache(self, X: Rows, n_columns: int) -> float:
+        """Bytes for kernel values during refinement: the default, or the rest of the limit."""
+        if self.memory_limit is None:
+            return DEFAULT_MEMORY
+        refining = replace(self, refine=True)
+        return refining.memory(X, n_columns).cache_within(self.memory_limit)

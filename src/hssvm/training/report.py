@@ -1,0 +1,275 @@
+"""The report of a fit: its accuracy and its cost."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.comm import Communicator
+from hssvm.hss import estimate_error, estimate_quadratic_form_error
+from hssvm.kernels.base import Floats
+from hssvm.operators import HSSOperator
+from hssvm.solvers import Solution, Status
+from hssvm.training.display import ShownAsText
+from hssvm.training.summary import summarize
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class FitReport(ShownAsText):
+    """Accuracy and cost of a fit; displayed as the text of `summary`.
+
+    Attributes
+    ----------
+    task : str
+        ``"classification"``, ``"regression"`` or ``"novelty detection"``.
+    n_rows, n_columns : int
+        Number of rows, and of columns: the classes, or the values of C, that were trained together.
+    n_features, n_classes, n_support : int
+        `n_classes` is 0 for tasks without classes.
+    exact_kernel : bool
+        Whether `gap` and `objective` refer to the exact kernel K, because the fit was refined or
+        nothing was compressed. Otherwise they refer to the compressed kernel K~.
+    gap : (k,) array
+        Duality gap of each column, relative to the larger of its primal and dual objective in
+        absolute value. On the exact kernel, it bounds the distance between this objective and that
+        of LIBSVM's solution. If the objective of a one-class model is close to 0, as with a linear
+        kernel on centered rows, the gap is relative to ``1/2 sum z_i^2 k(x_i, x_i)``.
+    tol : float
+        Relative duality gap at which training stops.
+    objective : (k,) array
+        Primal objective.
+    status : list of str
+        ``"CONVERGED"``, or the reason why the column stopped.
+    advice : list of str
+        What to do about a status, and about data that do not suit the parameters.
+    n_iter : (k,) array
+        Number of ADMM iterations on K~.
+    n_factors : int
+        Number of factorizations.
+    n_trees : int
+        Number of trees whose decision values are averaged. `n_iter` and `n_factors` are sums over
+        the trees, `gap` is the largest, `objective` the mean; `kernel_error`, `objective_error` and
+        the fields that are not saved are those of the first.
+    out_of_fold_score : float
+        Accuracy, or R^2 for regression, of the out-of-fold decision values: an estimate of the
+        score on new data. NaN unless ``out_of_fold=True``.
+    spread : (k,) array
+        Root mean square of the standard deviation of the decision values between the trees, at
+        10,000 training rows: what compression changes in a single tree. The error of their mean is
+        smaller, at best by the square root of `n_trees`. 0 for one tree.
+    disagreement : (k,) array
+        Fraction of these rows for which the trees disagree on the sign of the decision value.
+    n_rounds : (k,) array
+        Number of rounds of refinement on K.
+    n_working : int
+        Number of rows in the working set of the refinement.
+    kernel_error : float
+        Estimate of ``|K - K~|_F / |K|_F`` from random rows of K.
+    objective_error : (k,) array
+        Estimate of ``1/2 z'(K - K~)z`` relative to the objective, at the solution z: the bound of
+        Cipolla and Gondzio on the effect of compression; 0 on the exact kernel. The bound is
+        pessimistic: even if it is large, the accuracy on new data often hardly changes.
+        `SVC.certify` computes the gap on the exact kernel.
+    ranks : list of int
+        Largest rank per level, root first.
+    matrix_bytes, factor_bytes : int
+    seconds : dict
+        Seconds by stage.
+    history : dict
+        Lists of (iteration, gaps) for "solve", on K~, and "refine", on K. Not saved.
+    leaf_offsets : (n_leaves + 1,) array
+        Offsets of the leaves in tree order. Not saved, and empty on Dask.
+    node_ranks : list of arrays
+        Rank of every node of every level, root first. Not saved, and empty on Dask.
+    """
+
+    task: str = ""
+    n_rows: int = 0
+    n_columns: int = 0
+    n_features: int = 0
+    n_classes: int = 0
+    n_support: int = 0
+    exact_kernel: bool = False
+    gap: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    tol: float = 0.0
+    objective: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    status: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+    n_iter: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    n_factors: int = 0
+    n_trees: int = 1
+    out_of_fold_score: float = math.nan
+    spread: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    disagreement: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    n_rounds: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    n_working: int = 0
+    kernel_error: float = 0.0
+    objective_error: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    ranks: list[int] = field(default_factory=list)
+    matrix_bytes: int = 0
+    factor_bytes: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    history: dict[str, list[tuple[int, NDArray[np.float64]]]] = field(
+        default_factory=dict, metadata={"saved": False}
+    )
+    leaf_offsets: NDArray[np.int64] = field(
+        default_factory=lambda: np.empty(0, np.int64), metadata={"saved": False}
+    )
+    node_ranks: list[NDArray[np.int64]] = field(default_factory=list, metadata={"saved": False})
+
+    @contextmanager
+    def stage(self, name: str, goal: float | None = None) -> Iterator[None]:
+        """Time a stage, and log its start and end; `goal` is its target gap.
+
+        `hssvm.estimators.progress` reads these log records.
+        """
+        start = time.perf_counter()
+        logger.debug("%s begins", name, extra={"stage": name, "goal": goal})
+        yield
+        elapsed = time.perf_counter() - start
+        self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
+        logger.info("%s: %.2f s", name, elapsed, extra={"stage": name, "seconds": elapsed})
+
+    def split_factor_time(self, stage: str, solution: Solution) -> None:
+        """Report the time of factorizations separately from the stage that made them."""
+        rest = self.seconds.pop(stage) - solution.factor_seconds
+        self.seconds["factor"] = self.seconds.get("factor", 0.0) + solution.factor_seconds
+        self.seconds[stage] = rest
+
+    def add_start(self, operator: HSSOperator, solution: Solution) -> None:
+        """Record the compression, and the solution on the compressed kernel."""
+        matrix = operator.matrix
+        self.n_rows, self.n_columns = solution.Z.shape
+        self.n_features = matrix.X.shape[1]
+        self.n_iter, self.n_factors = solution.n_iter, solution.n_factors
+        self.n_rounds, self.objective_error = np.zeros_like(self.n_iter), np.zeros(self.n_columns)
+        self.spread, self.disagreement = np.zeros(self.n_columns), np.zeros(self.n_columns)
+        self.ranks = [int(ranks.max()) for ranks in matrix.ranks]
+        self.matrix_bytes, self.factor_bytes = matrix.nbytes, solution.factor_bytes
+        self.history["solve"] = solution.history
+        self.split_factor_time("solve", solution)
+        if operator.top is None:
+            self.leaf_offsets, self.node_ranks = (
+                matrix.tree.offsets(matrix.tree.depth),
+                matrix.ranks,
+            )
+
+    def add_solution(self, solution: Solution, *, exact_kernel: bool, refined: bool) -> None:
+        """Record the final solution."""
+        self.exact_kernel = exact_kernel
+        self.n_support = int(solution.Z.any(axis=1).sum())
+        self.gap, self.objective = solution.gap, solution.primal
+        self.status = [status.name for status in solution.status]
+        reasons = dict.fromkeys(status.value for status in solution.status)
+        self.advice = [*reasons, *self.advice]
+        if refined:
+            self.n_rounds, self.n_working = solution.n_iter, solution.n_working
+            self.history["refine"] = solution.history
+
+    def keep_columns(self, k: int) -> None:
+        """Keep the first k columns; the others are models without a fold."""
+        self.n_columns, self.status = k, self.status[:k]
+        for name in ("gap", "objective", "n_iter", "n_rounds", "objective_error", "spread",
+                     "disagreement"):  # fmt: skip
+            setattr(self, name, getattr(self, name)[:k])
+        for steps in self.history.values():
+            steps[:] = [(iteration, gap[:k]) for iteration, gap in steps]
+
+    def add_tree(self, tree: FitReport) -> None:
+        """Combine with the report of another tree of the same forest."""
+        self.n_trees += 1
+        self.gap = np.maximum(self.gap, tree.gap)
+        self.objective = self.objective + (tree.objective - self.objective) / self.n_trees
+        self.n_iter, self.n_factors = self.n_iter + tree.n_iter, self.n_factors + tree.n_factors
+        self.ranks = [max(pair) for pair in zip_longest(self.ranks, tree.ranks, fillvalue=0)]
+        self.matrix_bytes = max(self.matrix_bytes, tree.matrix_bytes)
+        self.factor_bytes = max(self.factor_bytes, tree.factor_bytes)
+        converged = Status.CONVERGED.name
+        self.status = [
+            theirs if ours == converged else ours
+            for ours, theirs in zip(self.status, tree.status, strict=True)
+        ]
+        self.advice = list(dict.fromkeys([*self.advice, *tree.advice]))
+        for name, seconds in tree.seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+    def lacks_trees(self) -> None:
+        """Record that the fit was stopped before all trees were trained."""
+        self.status = [Status.FEWER_TREES.name] * self.n_columns
+        others = [advice for advice in self.advice if advice != Status.CONVERGED.value]
+        self.advice = [Status.FEWER_TREES.value, *others]
+
+    def resume(self) -> None:
+        """Undo `lacks_trees`, as the missing trees are about to be trained."""
+        if Status.FEWER_TREES.value not in self.advice:
+            return
+        self.advice.remove(Status.FEWER_TREES.value)
+        known = [status for status in Status if status.value in self.advice]
+        reason = known[0] if known else Status.CONVERGED
+        self.status = [
+            Status.CONVERGED.name if gap <= self.tol else reason.name for gap in self.gap
+        ]
+        if Status.CONVERGED.name in self.status:
+            self.advice = [Status.CONVERGED.value, *self.advice]
+
+    def compare_trees(self, decisions: Floats, communicator: Communicator) -> None:
+        """Record the differences between the decision values (n_trees, m, k) of the trees."""
+        squares = decisions.var(axis=0, ddof=1, dtype=np.float64).sum(axis=0)
+        positive = decisions > 0
+        differ = (positive.any(axis=0) & ~positive.all(axis=0)).sum(axis=0)
+        counts = np.full(squares.shape, decisions.shape[1])
+        squares, differ, counts = communicator.allreduce(np.stack([squares, differ, counts]))
+        self.spread, self.disagreement = np.sqrt(squares / counts), differ / counts
+
+    def estimate_errors(
+        self, operator: HSSOperator, solution: Solution, n_rows: int, seed: int
+    ) -> None:
+        """Estimate the errors of K~ from `n_rows` rows of K."""
+        matrix, communicator = operator.matrix, operator.communicator
+        rng = np.random.default_rng([seed, communicator.rank])
+        if matrix.tree.depth > 0 or operator.top is not None:
+            self.kernel_error = estimate_error(
+                matrix,
+                n_rows=n_rows,
+                matmul=operator.matmul,
+                random_state=rng,
+                communicator=communicator,
+            )
+        if not self.exact_kernel:
+            form = estimate_quadratic_form_error(
+                matrix,
+                solution.Z,
+                solution.F,
+                n_rows=n_rows,
+                random_state=rng,
+                communicator=communicator,
+            )
+            size = np.abs(self.objective)
+            self.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
+
+    def reduce(self, communicator: Communicator) -> None:
+        """Combine the reports of all ranks; times are those of the slowest rank."""
+        sums = [self.n_rows, self.matrix_bytes, self.factor_bytes, self.n_support]
+        self.n_rows, self.matrix_bytes, self.factor_bytes, self.n_support = (
+            int(total) for total in communicator.allreduce(np.array(sums))
+        )
+        self.ranks = [int(rank) for rank in communicator.allreduce(np.array(self.ranks), "max")]
+        slowest = communicator.allreduce(np.array(list(self.seconds.values())), "max")
+        self.seconds = dict(zip(self.seconds, slowest.tolist(), strict=True))
+
+    def summary(self) -> str:
+        """Return the report as text of a few lines."""
+        return summarize(self)
+
+    def __str__(self) -> str:
+        return self.summary()

@@ -1,0 +1,145 @@
+"""Scaling of the features: features with large ranges dominate distance-based kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from hssvm.hss.hashing import cut_width
+from hssvm.kernels.base import Floats, Rows
+from hssvm.training.moments import Moments, feature_range
+
+SCALINGS = (None, "standard", "minmax")
+
+SMALLER, HIDDEN = 10.0, 0.25
+"""A feature is hidden if its standard deviation is SMALLER times smaller than the largest one, and
+its range is smaller than the largest standard deviation; features differ if a fraction HIDDEN of
+them is hidden. If all features have the same range or variance, none is hidden, not even a rare 1
+among zeros."""
+
+COMPONENTS, UNCORRELATED = (5, 8), 1e-4
+"""The features are taken for principal components if the cosine between any two of the largest ones
+is below UNCORRELATED, in float32. The test uses at least 5 and at most 8 features, as fewer may be
+orthogonal by design or by chance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The map ``(x - shift) * factor`` of each feature.
+
+    Attributes
+    ----------
+    shift : (p,) or None
+        None for sparse rows, whose zeros must remain zeros.
+    factor : (p,) or None
+        None if the rows are not scaled.
+    """
+
+    shift: NDArray[np.float64] | None = None
+    factor: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, X: Rows, kind: str | None) -> Scaling:
+        """Compute the scaling of rows.
+
+        Parameters
+        ----------
+        X : (n, p) array or CSR matrix
+        kind : {None, 'auto', 'standard', 'minmax'}
+            'standard' scales features to mean 0 and variance 1, 'minmax' maps them to [0, 1].
+            Sparse rows are not shifted: 'minmax' scales them to a largest absolute value of 1.
+            'auto' is 'standard' if `features_differ`, else None.
+        """
+        if kind == "auto":
+            kind = "standard" if features_differ(X) else None
+        if kind not in SCALINGS:
+            raise ValueError(f"scaling must be None, 'auto', 'standard' or 'minmax', got {kind!r}")
+        sparse = bool(scipy.sparse.issparse(X))
+        if kind is None:
+            return cls()
+        if kind == "standard":
+            return cls.standard(Moments.of(X), sparse=sparse)
+        return cls.minmax(*feature_range(X), sparse=sparse)
+
+    @classmethod
+    def standard(cls, moments: Moments, *, sparse: bool) -> Scaling:
+        """Scale to variance 1, and to mean 0 unless the rows are sparse."""
+        # As in scikit-learn, a feature is constant if rounding explains its variance.
+        variance, mean, n = moments.variance, moments.mean, moments.total
+        eps = np.finfo(np.float64).eps
+        constant = variance <= n * eps * variance + (n * mean * eps) ** 2
+        deviation = np.where(constant, 1.0, np.sqrt(variance))
+        return cls(None if sparse else mean, 1 / deviation)
+
+    @classmethod
+    def minmax(cls, lowest: Floats, highest: Floats, *, sparse: bool) -> Scaling:
+        """Scale to [0, 1], or to a largest absolute value of 1 if the rows are sparse."""
+        extent = np.maximum(np.abs(lowest), np.abs(highest)) if sparse else highest - lowest
+        extent = np.where(extent < 10 * np.finfo(lowest.dtype).eps, 1, extent)
+        factor = (1 / extent).astype(np.float64)
+        return cls(None if sparse else lowest.astype(np.float64), factor)
+
+    def __call__(self, X: Rows) -> Rows:
+        """Return scaled rows, in the precision of `X`."""
+        if self.factor is None:
+            return X
+        factor = self.factor.astype(X.dtype)
+        if scipy.sparse.issparse(X):
+            scaled = X.copy()
+            scaled.data *= factor[X.indices]
+            return scaled
+        shift = 0 if self.shift is None else self.shift.astype(X.dtype)
+        return (X - shift) * factor
+
+
+def require_moderate(X: Rows) -> None:
+    """Raise ValueError if squared distances between rows overflow."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    largest = float(max(values.max(initial=0), -values.min(initial=0)))
+    if largest > (np.finfo(X.dtype).max / (4 * X.shape[1])) ** 0.5:
+        raise ValueError(
+            f"X has values up to {largest:.0e}, and their squares overflow {X.dtype}; scale the "
+            "features, for example with scaling='minmax'"
+        )
+
+
+def features_differ(X: Rows) -> bool:
+    """Whether the scales of the features differ so much that the largest ones dominate a kernel.
+
+    Principal components, which differ by design, do not count, nor do wide sparse rows, for which
+    the statistics of all columns would need more memory than the rows.
+
+    Parameters
+    ----------
+    X : (n, p) array or CSR matrix
+    """
+    if cut_width(X) < X.shape[1]:
+        return False
+    low, high = feature_range(X)
+    extent, deviation = high.astype(np.float64) - low, np.sqrt(Moments.of(X).variance)
+    largest, varies = deviation.max(), extent > 0
+    if not varies.any():
+        return False
+    hidden = (SMALLER * deviation < largest) & (extent < largest)
+    return bool(hidden[varies].mean() >= HIDDEN) and not _are_components(X, deviation)
+
+
+def _are_components(X: Rows, deviation: NDArray[np.float64]) -> bool:
+    """Whether the largest features are orthogonal, before or after centering."""
+    least, most = COMPONENTS
+    columns = np.argsort(-deviation)[:most]
+    if columns.size < least:
+        return False
+    largest = X[:, columns]
+    largest = (largest.toarray() if scipy.sparse.issparse(X) else largest).astype(np.float64)
+    return any(_orthogonal(rows) for rows in (largest, largest - largest.mean(axis=0)))
+
+
+def _orthogonal(columns: NDArray[np.float64]) -> bool:
+    length = np.linalg.norm(columns, axis=0)
+    columns = columns / np.where(length > 0, length, 1)
+    gram = columns.T @ columns
+    return bool(np.abs(gram[~np.eye(gram.shape[0], dtype=bool)]).max(initial=0) < UNCORRELATED)

@@ -1,0 +1,100 @@
+"""Training of several trees, side by side if memory permits.
+
+Trees are independent of each other, while the threads of a single tree wait for each other after
+every level. So several trees are trained at a time, each in a Python thread with its share of the
+OpenMP threads. The results are the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from hssvm import _core
+from hssvm._threads import openmp_threads
+from hssvm.solvers import Status
+from hssvm.training.forest import TrainedTree
+from hssvm.training.monitor import Monitor
+from hssvm.training.report import FitReport
+
+TrainOne = Callable[[int, Monitor], TrainedTree]
+"""Trains the tree with the given number."""
+
+
+def train_trees(
+    train_one: TrainOne, numbers: range, monitor: Monitor, at_a_time: int
+) -> Iterator[TrainedTree]:
+    """Train trees, `at_a_time`, and yield them in order.
+
+    If the caller stops early, the unfinished trees are stopped at their next check of the gap.
+    """
+    n_threads = _core.thread_count()
+    for begin in range(0, len(numbers), at_a_time):
+        batch = numbers[begin : begin + at_a_time]
+        if len(batch) == 1:
+            yield train_one(batch[0], monitor)
+        else:
+            yield from _train_batch(train_one, batch, monitor, n_threads // len(batch))
+
+
+def _train_batch(
+    train_one: TrainOne, batch: range, monitor: Monitor, n_threads: int
+) -> Iterator[TrainedTree]:
+    shared = SharedMonitor(monitor)
+
+    def run(number: int) -> TrainedTree:
+        with openmp_threads(n_threads):
+            return train_one(number, shared)
+
+    with ThreadPoolExecutor(len(batch)) as pool:
+        futures = [pool.submit(run, number) for number in batch]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            shared.cancelled = True
+            for future in futures:
+                future.cancel()
+
+
+class SharedMonitor(Monitor):
+    """A monitor that several trees use at a time, and that can stop them.
+
+    Parameters
+    ----------
+    monitor : Monitor
+        Called by one thread at a time.
+    """
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.monitor = monitor
+        self.cancelled = False
+        self._lock = threading.Lock()
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the fit should stop."""
+        return self.monitor.seconds_left
+
+    def stage_done(self, name: str) -> None:
+        """Called at the end of a stage."""
+        with self._lock:
+            self.monitor.stage_done(name)
+
+    def stop(self) -> Status | None:
+        """Return a status if the fit should stop."""
+        return Status.STOPPED if self.cancelled else self.monitor.stop()
+
+    def after_check(self, iteration: int, gap: Any) -> Status | None:
+        """Called by solvers after every check of the gap; a status stops them."""
+        if self.cancelled:
+            return Status.STOPPED
+        with self._lock:
+            return self.monitor.after_check(iteration, gap)
+
+    def advise(self, advice: str | None, report: FitReport) -> None:
+        """Add advice about the data to the report, if there is any."""
+        with self._lock:
+            self.monitor.advise(advice, report)

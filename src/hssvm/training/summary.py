@@ -1,0 +1,89 @@
+"""The text of a fit report."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hssvm.training.report import FitReport
+
+
+def summarize(report: FitReport) -> str:
+    """Return the report as text of a few lines."""
+    lines = [f"data       {_data(report)}"]
+    if report.task:
+        share = f" ({report.n_support / report.n_rows:.1%} of the rows)" if report.n_rows else ""
+        lines.append(f"model      {counted(report.n_support, 'support vector')}{share}")
+    if report.gap.size:
+        lines += _solution(report)
+    lines += [
+        f"memory     {report.matrix_bytes / 1e6:,.1f} MB matrix, "
+        f"{report.factor_bytes / 1e6:,.1f} MB factor",
+        f"seconds    {sum(report.seconds.values()):.2f} in all: "
+        + ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items()),
+    ]
+    return "\n".join(lines)
+
+
+def _data(report: FitReport) -> str:
+    parts = [counted(report.n_rows, "row")]
+    if report.n_features:
+        parts.append(counted(report.n_features, "feature"))
+    if report.n_classes:
+        parts.append(counted(report.n_classes, "class", "classes"))
+    elif report.task:
+        parts.append(report.task)
+    return ", ".join(parts)
+
+
+def _solution(report: FitReport) -> list[str]:
+    """Lines about the solution, its kernel, and the solver."""
+    compressed = len(report.ranks) > 1
+    which = "the exact kernel" if report.exact_kernel else "the compressed kernel"
+    if report.n_trees > 1:
+        which = f"{report.n_trees} compressed kernels"
+    lines = [f"solved     on {which}, relative duality gap {_range(report.gap)}"]
+    if not report.exact_kernel:
+        lines.append(
+            f"           compression changes the objective by {_range(report.objective_error)} "
+            "(estimate; certify measures the gap on the exact kernel)"
+        )
+    lines += [f"           {advice}" for advice in report.advice]
+    if not math.isnan(report.out_of_fold_score):
+        name = "R^2" if report.task == "regression" else "accuracy"
+        lines.append(f"           out-of-fold {name} {report.out_of_fold_score:.4g}")
+    if report.n_trees > 1:
+        differ = f"forest     decision values of the trees differ by {_range(report.spread)}"
+        if report.task != "regression":
+            differ += f", in sign for {_range(100 * report.disagreement)}% of the rows"
+        lines.append(differ)
+    solver = (
+        f"{_range(report.n_iter)} iterations, {counted(report.n_factors, 'factorization')}"
+        f" on the {'compressed' if compressed else 'exact'} kernel"
+    )
+    if report.n_rounds.any():
+        solver += f"; {_range(report.n_rounds)} rounds on the exact kernel"
+    lines.append(f"solver     {solver}")
+    if compressed:
+        lines += [
+            ("start" if report.exact_kernel else "kernel").ljust(11)
+            + f"compressed kernel, relative error {report.kernel_error:.2g}"
+            + (" (of one tree)" if report.n_trees > 1 else ""),
+            f"           ranks {' '.join(map(str, report.ranks[1:]))} from the top to the leaves",
+        ]
+    return lines
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 row``, ``3,000 rows``."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _range(values: NDArray[np.float64] | NDArray[np.int64]) -> str:
+    form = "d" if values.dtype.kind == "i" else ".2g"
+    low, high = f"{values.min():{form}}", f"{values.max():{form}}"
+    return low if low == high else f"{low} to {high}"

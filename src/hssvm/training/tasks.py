@@ -1,0 +1,135 @@
+"""Learning tasks: small objects that turn targets into problems.
+
+They are the same on one machine and on a cluster, where they are sent to the workers, which create
+the problem of each part from its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.comm import SERIAL, Communicator
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.problems import OneClassProblem, Problem, SVCProblem, SVRProblem
+from hssvm.training.precision import in_precision_of_rows
+
+
+class Task(Protocol):
+    """Creates a problem from rows and targets."""
+
+    def problem(
+        self,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        kernel: Kernel,
+        communicator: Communicator = SERIAL,
+    ) -> Problem:
+        """Return the problem for rows (n, p), targets (n,) and sample weights (n,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """Classification, one-vs-rest, or of two classes for several values of C.
+
+    Attributes
+    ----------
+    class_weight : (n_classes,)
+        Factors on C.
+    Cs : (k,)
+        A single value if there are more than two classes.
+    """
+
+    class_weight: NDArray[np.float64]
+    Cs: NDArray[np.float64]
+
+    def bound(self, y: NDArray[np.int64], weight: Floats, dtype: Any) -> Floats:
+        """Signed bounds of the coefficients, (n, k), for class indices `y`."""
+        classes = np.arange(self.class_weight.size)
+        positive = classes[1:] if classes.size == 2 else classes
+        signs = np.where(y[:, None] == positive, 1.0, -1.0)
+        cost = weight * self.class_weight[y]
+        return in_precision_of_rows(signs * cost[:, None] * self.Cs, dtype, "C")
+
+    def problem(
+        self,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        kernel: Kernel,
+        communicator: Communicator = SERIAL,
+    ) -> SVCProblem:
+        """Return the problem for class indices `y`."""
+        assert y is not None
+        return SVCProblem(self.bound(y, weight, X.dtype), communicator)
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Regression.
+
+    Attributes
+    ----------
+    C, epsilon : float
+    center : float
+        Subtracted from y, as values far from 0 would lose digits in float32. It must be added to
+        the intercept of the solution.
+    """
+
+    C: float
+    epsilon: float
+    center: float = 0.0
+
+    def problem(
+        self,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        kernel: Kernel,
+        communicator: Communicator = SERIAL,
+    ) -> SVRProblem:
+        """Return the problem for target values `y`."""
+        assert y is not None
+        bound = in_precision_of_rows(self.C * weight, X.dtype, "C")
+        y = in_precision_of_rows(y - self.center, X.dtype, "y")
+        epsilon = np.array([self.epsilon], np.float64)
+        return SVRProblem(y[:, None], bound[:, None], epsilon, communicator)
+
+
+@dataclass(frozen=True, eq=False)
+class NoveltyDetection:
+    """Novelty detection.
+
+    Attributes
+    ----------
+    nu : float
+    """
+
+    nu: float
+
+    def problem(
+        self,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        kernel: Kernel,
+        communicator: Communicator = SERIAL,
+    ) -> OneClassProblem:
+        """Return the problem; `y` is ignored."""
+        diagonal = kernel.diag(X).astype(np.float64)
+        bound = in_precision_of_rows(weight, X.dtype, "sample_weight")
+        nu = np.array([self.nu], np.float64)
+        return OneClassProblem(bound[:, None], nu, communicator, diagonal)
+
+
+def raised_intercept(intercept: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
+    """Raise the intercept of a one-class model by the rounding error.
+
+    Support vectors on the boundary, with a decision value of 0, then count as inside.
+    """
+    return intercept + np.finfo(dtype).eps ** 0.5 * np.abs(intercept)

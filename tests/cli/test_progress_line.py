@@ -1,0 +1,68 @@
+"""The line of progress, without a terminal."""
+
+import io
+import logging
+import time
+
+import pytest
+from helpers.terminal import drawn_lines
+from rich.console import Console
+
+from hssvm.cli.progress import ProgressLine, duration, showing
+
+
+def drawn(seconds, act):
+    """Lines that are drawn within a number of seconds."""
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=80, color_system=None)
+    with showing(console, quiet=False) as progress:
+        act(progress)
+        time.sleep(seconds)
+    return drawn_lines(file.getvalue())
+
+
+def test_the_clock_moves_in_a_silent_stage():
+    lines = drawn(2.3, lambda progress: progress.begin("compress"))
+    clocks = {line.split()[-1] for line in lines if line.startswith("compress")}
+    assert clocks >= {"0:00:00", "0:00:01", "0:00:02"}
+
+
+def told(**values):
+    return logging.makeLogRecord(values)
+
+
+def test_the_longest_line_fits(monkeypatch):
+    now = time.perf_counter()
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+
+    def act(line):
+        nonlocal now
+        line.listen(told(stage="compress", goal=1e-3))
+        for gap in (1.0, 0.4):
+            line.listen(told(gap=gap))
+        now += 99 * 3600
+
+    lines = [line for line in drawn(0.3, act) if " left " in line]
+    assert lines and all(line.rstrip().endswith("99:00:00") for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_line_follows_the_log():
+    line = ProgressLine(Console(file=io.StringIO()), quiet=True)
+    line.begin("read", lambda: 0.25)
+    line.line()
+    assert (line.stage, line.progress.done) == ("read", 0.25)
+    line.listen(told(stage="tree", goal=None))
+    line.listen(told(done=0.5))
+    line.line()
+    assert (line.stage, line.progress.done) == ("tree", 0.5)
+    with pytest.raises(KeyboardInterrupt):
+        line.handle_interrupt()
+    line.listen(told(stage="solve", goal=1e-3))
+    line.listen(told(stage="solve", seconds=1.0))  # between two stages there is a model
+    line.handle_interrupt()
+    assert line.stopping
+
+
+def test_durations():
+    assert [duration(s) for s in (3, 240, 7200)] == ["3 s", "4 min", "2 h"]

@@ -1,0 +1,86 @@
+"""Estimators on Dask go through `hssvm.training`, and hand it their parameters."""
+
+import logging
+
+import pytest
+from distributed import Client
+from helpers.rows import waves_and_bowls
+
+import hssvm.dask
+import hssvm.training.pipeline
+from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.hss import HSSANN, NestedNystroem
+
+FITS = {
+    "SVC": lambda X, y, **p: hssvm.dask.SVC(**p).fit(X, y),
+    "SVR": lambda X, y, **p: hssvm.dask.SVR(**p).fit(X, y == "in"),
+    "OneClassSVM": lambda X, y, **p: hssvm.dask.OneClassSVM(**p).fit(X),
+    "svc_path": lambda X, y, **p: hssvm.dask.svc_path(X, y, Cs=[1.0, 2.0], **p),
+}
+every_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+
+
+@pytest.fixture(scope="module")
+def inside():
+    """Two workers in this process, where functions can be replaced."""
+    with Client(
+        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as client:
+        yield client
+
+
+@every_fit
+def test_every_fit_goes_through_the_pipeline(fit, inside, rng, monkeypatch):
+    calls, solve = [], hssvm.training.pipeline.solve
+
+    def recorded(problem, operator, plan, report, *args, **options):
+        calls.append((operator.communicator.rank, plan.tol, plan.max_iter))
+        report.advice.append("from the pipeline")
+        return solve(problem, operator, plan, report, *args, **options)
+
+    monkeypatch.setattr(hssvm.training.pipeline, "solve", recorded)
+    X, y = waves_and_bowls(rng, 4000)
+    model = fit(X, y, tol=0.02, max_iter=700, n_trees=2, client=inside)
+    assert sorted(calls) == [(0, 0.02, 700)] * 2 + [(1, 0.02, 700)] * 2
+    assert "from the pipeline" in model.fit_report_.advice
+    assert len(model.predict(X[:5])) == 5
+
+
+@every_fit
+def test_a_compressor_that_cannot_compress_in_parts_is_refused(fit, rng):
+    """Before the data is read, and without a cluster."""
+    expected = (
+        r"HSSANN\(.*\) cannot be used with .* set compressor=None or NestedNystroem\(\.\.\.\)"
+    )
+    with pytest.raises(ValueError, match=expected):
+        fit(*waves_and_bowls(rng, 100), compressor=HSSANN())
+
+
+@every_fit
+def test_a_rank_beside_a_compressor_is_refused(fit, rng):
+    with pytest.raises(InvalidParameterError, match="pass max_rank to the compressor"):
+        fit(*waves_and_bowls(rng, 100), compressor=NestedNystroem(), max_rank=20)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"max_rank": 9}, {"compressor": NestedNystroem(max_rank=9)}]
+)
+def test_ranks_are_bounded_as_requested(parameters, inside, rng):
+    X, y = waves_and_bowls(rng, 4000)
+    model = hssvm.dask.SVC(**parameters, tol=0.1, client=inside).fit(X, y)
+    compressor = NestedNystroem(max_rank=9)
+    ranks = model.fit_report_.ranks
+    depth = len(ranks) - 1
+    assert depth > 1
+    assert ranks[1:] == [compressor.largest_rank(depth, level) for level in range(1, depth + 1)]
+    assert set(model.predict(X)) == {"in", "out"}
+
+
+@pytest.mark.parametrize(("solver", "goal"), [("admm", 0.05), ("paper", None)])
+def test_progress_knows_the_goal(solver, goal, inside, rng, caplog):
+    X, y = waves_and_bowls(rng, 2000)
+    with caplog.at_level(logging.DEBUG, "hssvm.training.report"):
+        model = hssvm.dask.SVC(solver=solver, tol=0.05, client=inside).fit(X, y)
+    begun = [record for record in caplog.records if record.getMessage() == "solve begins"]
+    assert begun and {record.goal for record in begun} == {goal}
+    assert set(model.predict(X)) == {"in", "out"}

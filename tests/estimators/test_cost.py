@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from helpers.rows import stripes
+from sklearn.exceptions import NotFittedError
+
+from hssvm import SVC, SVR, OneClassSVM
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("n", [300, 5000, 20_000])
+def test_an_estimate_describes_the_fit(n, refine, rng):
+    X, y = stripes(rng, n, 6)
+    model = SVC(gamma=0.3, refine=refine, random_state=0, tol=1e-2)
+    estimate = model.estimate_cost(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    report = model.fit(X, y).fit_report_
+    assert estimate.memory > report.matrix_bytes + report.factor_bytes
+    assert estimate.n_rows == n
+    assert estimate.refines == (refine and n > 2000)
+    assert estimate.seconds.keys() == report.seconds.keys()
+    assert f"{n:,} rows" in str(estimate)
+
+
+@pytest.mark.parametrize("estimator", [SVR(), OneClassSVM(nu=0.1)])
+def test_other_estimators(estimator, rng):
+    X, y = stripes(rng, 5000)
+    rows = (X,) if isinstance(estimator, OneClassSVM) else (X, y)
+    estimate = estimator.set_params(scaling="standard", random_state=0).estimate_cost(*rows)
+    assert estimate.total_seconds > 0
+    assert estimate.advice == ["fits."]
+
+
+def test_labels_of_any_kind_and_rare_classes(rng):
+    X, _ = stripes(rng, 30_000)
+    y = np.where(np.arange(30_000) % 3000 == 0, "rare", "common")
+    assert SVC(random_state=0, refine=False).estimate_cost(X, y).n_sample == 8000
+
+
+def test_advice_on_a_narrow_kernel(rng):
+    X, y = rng.standard_normal((10_000, 10)), rng.random(10_000) < 0.5
+    poor = SVC(gamma=0.5, refine=False, max_rank=8, tol=0.1, random_state=0).estimate_cost(X, y)
+    assert any("lower gamma" in advice for advice in poor.advice)
+
+
+def test_advice_on_little_memory(rng, monkeypatch):
+    monkeypatch.setattr("hssvm.estimators.cost._installed_memory", lambda: 1e6)
+    X, y = stripes(rng, 10_000)
+    assert "too little" in SVC(refine=False, random_state=0).estimate_cost(X, y).advice[0]
+
+
+DATA = {"ijcnn1": True, "a9a": True, "cod-rna": False, "w8a": False, "covtype.50k": False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.filterwarnings("ignore:The gap no longer decreases")  # w8a in float32
+def test_estimates_of_real_data(name):
+    from benchmarks.peers.settings import load_setting
+
+    (X, y, _, _), parameters = load_setting(name)
+    model = SVC(**parameters, refine=DATA[name], random_state=0)
+    estimate = model.estimate_cost(X, y)
+    report = model.fit(X, y).fit_report_
+    total = sum(report.seconds.values())
+    assert total / 2 < estimate.total_seconds < 2 * total

@@ -1,0 +1,1 @@
+"""What several test modules share; `reference` has the naive versions of the mathematics."""

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose
+from reference import all_kernels, kernel_matrix
+
+from hssvm.kernels import CallableKernel, Gaussian
+from hssvm.kernels.lazy import LazyKernelMatrix
+
+
+@pytest.mark.parametrize("kernel", all_kernels(0.5))
+@pytest.mark.parametrize("sparse", [False, True])
+def test_pieces_of_the_kernel_matrix(kernel, sparse, rng):
+    X = rng.standard_normal((60, 3))
+    if sparse and type(kernel).__name__ == "CallableKernel":
+        pytest.skip("the function takes dense rows")
+    K = kernel_matrix(kernel, X)
+    rows = LazyKernelMatrix(kernel, scipy.sparse.csr_array(X) if sparse else X)
+    A, B = rng.choice(60, 20, replace=False), rng.choice(60, 7, replace=False)
+    W = rng.standard_normal((7, 2))
+    assert_allclose(rows.block(A, B), K[np.ix_(A, B)], atol=1e-9)
+    assert_allclose(rows.product(A, B, W), K[np.ix_(A, B)] @ W, atol=1e-9)
+    nothing = np.empty(0, np.int64)
+    assert_allclose(rows.product(A, nothing, W[:0]), np.zeros((20, 2)))
+    assert rows.product(nothing, B, W).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nominal_cost_of_a_value(dtype, rng):
+    """Within a factor of two of what two cores were measured to compute, in values per second."""
+    for n_features, n_nonzeros, speed in (
+        (8, None, 2.9e9),  # cod-rna
+        (22, None, 1.9e9),  # ijcnn1
+        (780, None, 0.16e9),  # MNIST
+        (123, 14, 1.1e9),  # a9a
+        (300, 12, 1.1e9),  # w8a
+    ):
+        X = np.zeros((50, n_features), dtype)
+        X[:, :n_nonzeros] = 1
+        rows = LazyKernelMatrix(
+            Gaussian(0.1), X if n_nonzeros is None else scipy.sparse.csr_array(X)
+        )
+        assert 0.5 < rows.value_cost * speed * 4 / X.itemsize < 2
+    own = LazyKernelMatrix(CallableKernel(lambda A, B: A @ B.T), X)
+    assert own.value_cost > LazyKernelMatrix(Gaussian(0.1), X).value_cost
+
+
+def test_values_are_counted(rng):
+    rows = LazyKernelMatrix(Gaussian(0.1), rng.standard_normal((60, 3)))
+    rows.block(np.arange(20), np.arange(7))
+    rows.product(np.arange(10), np.arange(60), np.ones((60, 2)))
+    rows.product(np.arange(10), np.arange(0), np.ones((0, 2)))
+    assert rows.n_values == 20 * 7 + 10 * 60

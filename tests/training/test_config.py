@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+
+from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm.estimators.parameters import InvalidParameterError, as_bytes
+from hssvm.hss import HSSANN, NestedNystroem
+from hssvm.kernels import Gaussian
+from hssvm.training import Monitor, TrainingConfig
+from hssvm.training.config import (
+    EXACT_ROWS,
+    FOREST_LEAF_SIZE,
+    FOREST_RANK,
+    FOREST_TREES,
+    LARGE_FOREST_RANK,
+    LARGE_FOREST_TOL,
+    LARGE_LEAF_SIZE,
+    LEAF_SIZE,
+    MANY_ROWS,
+    RANK,
+    SPARSE_RANK,
+    START_RANK,
+    WIDE_FEATURES,
+)
+
+
+def test_ranks_follow_from_the_number_of_rows_and_trees():
+    config, single = TrainingConfig(), TrainingConfig(n_trees=1)
+    assert config.plan(50_000, refine=False).compressor.max_rank == FOREST_RANK
+    assert single.plan(50_000, refine=False).compressor.max_rank == RANK
+    assert config.plan(50_000, refine=True).compressor.max_rank == START_RANK
+    assert config.plan(MANY_ROWS, refine=True).compressor.max_rank == RANK
+    assert TrainingConfig(max_rank=5).plan(50_000, refine=False).compressor.max_rank == 5
+    given = NestedNystroem(rtol=0.1)
+    assert TrainingConfig(compressor=given).plan(50_000, refine=False).compressor is given
+    assert config.plan(EXACT_ROWS, refine=False).leaf_size == EXACT_ROWS
+    assert config.plan(50_000, refine=False).leaf_size == FOREST_LEAF_SIZE
+    for shape in ((EXACT_ROWS + 1, 2), (50_000, WIDE_FEATURES + 1)):
+        assert config.plan(*shape, refine=False).leaf_size == LARGE_LEAF_SIZE
+    sparse = config.plan(50_000, WIDE_FEATURES + 1, refine=False, sparse=True)
+    assert (sparse.leaf_size, sparse.compressor.max_rank) == (FOREST_LEAF_SIZE, SPARSE_RANK)
+    many = config.plan(MANY_ROWS, refine=False)
+    assert (many.tol, many.compressor.max_rank) == (LARGE_FOREST_TOL, LARGE_FOREST_RANK)
+    assert single.plan(EXACT_ROWS + 1, refine=False).leaf_size == LEAF_SIZE
+
+
+def test_trees_only_where_they_differ():
+    def n_trees(n_rows, *, refine=False, **parameters):
+        return TrainingConfig(**parameters).plan(n_rows, refine=refine).n_trees
+
+    assert n_trees(50_000) == FOREST_TREES
+    assert n_trees(50_000, n_trees=3) == 3
+    assert n_trees(50_000, refine=True) == 1
+    assert n_trees(EXACT_ROWS, n_trees=3) == 1
+    assert n_trees(50_000, solver="paper") == 1
+    assert n_trees(50_000, compressor=HSSANN()) == 1
+
+
+def test_a_number_of_trees_means_no_refinement():
+    X = np.zeros((5000, 2))
+    assert TrainingConfig().should_refine(Gaussian(1.0), X)
+    assert not TrainingConfig(n_trees=1).should_refine(Gaussian(1.0), X)
+    assert TrainingConfig(n_trees=1, refine=True).should_refine(Gaussian(1.0), X)
+
+
+def test_the_seed_of_a_tree_does_not_depend_on_their_number():
+    few, many = (TrainingConfig(n_trees=n, seed=7).plan(9000, refine=False) for n in (2, 9))
+    assert [few.tree_seed(t) for t in range(2)] == [many.tree_seed(t) for t in range(2)]
+    assert len({many.tree_seed(t) for t in range(9)}) == 9
+
+
+def test_the_paper_makes_ten_iterations():
+    def plan(**parameters):
+        return TrainingConfig(solver="paper", **parameters).plan(5000, refine=False)
+
+    solver = plan().first_solver(Monitor())
+    assert (solver.max_iter, type(solver).__name__) == (10, "FixedIterationADMM")
+    assert plan(max_iter=3).first_solver(Monitor()).max_iter == 3
+    X = np.zeros((5000, 2))
+    assert not TrainingConfig(solver="paper").should_refine(Gaussian(1.0), X)
+    assert TrainingConfig().should_refine(Gaussian(1.0), X)
+
+
+@pytest.mark.parametrize("estimator", [SVC(), SVR(), OneClassSVM(), SVCCV(Cs=[1.0])])
+@pytest.mark.parametrize("compressor", [NestedNystroem(rtol=0.1), HSSANN()])
+def test_a_rank_beside_a_compressor_is_refused(estimator, compressor, rng):
+    """It would have no effect."""
+    X = rng.standard_normal((60, 2))
+    estimator.set_params(compressor=compressor, max_rank=20)
+    with pytest.raises(InvalidParameterError, match="pass max_rank to the compressor"):
+        estimator.fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [("4GB", 4e9), ("1.5 gb", 1.5e9), ("2GiB", 2**31), ("800MB", 8e8), ("5B", 5), (7, 7)],
+)
+def test_memory_sizes(size, expected):
+    assert as_bytes(size) == expected
+
+
+@pytest.mark.parametrize("size", ["4", "GB", "-1GB", "0GB", "4 G", ""])
+def test_sizes_that_are_none(size, rng):
+    X = rng.standard_normal((60, 2))
+    with pytest.raises(
+        InvalidParameterError, match=r"memory_limit must be None, .* or a size such"
+    ):
+        SVC(memory_limit=size).fit(X, X[:, 0] > 0)

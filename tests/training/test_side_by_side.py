@@ -1,0 +1,79 @@
+"""Trees that are trained at the same time are those that are trained one after the other."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from hssvm import SVC, _core
+from hssvm._threads import openmp_threads
+from hssvm.solvers import Status
+from hssvm.training import Monitor, plan
+from hssvm.training.side_by_side import train_trees
+
+
+def test_the_forest_is_the_same(rng, monkeypatch):
+    X = rng.standard_normal((3000, 3))
+    y = X[:, 0] * X[:, 1] > 0
+
+    def fit(memory):
+        monkeypatch.setattr(plan, "DEFAULT_MEMORY", memory)
+        with openmp_threads(2):
+            return SVC(refine=False, n_trees=3, leaf_size=256, random_state=0).fit(X, y)
+
+    one_by_one, together = fit(1.0), fit(1e9)
+    assert_array_equal(together.decision_function(X), one_by_one.decision_function(X))
+    assert_array_equal(together.dual_coef_, one_by_one.dual_coef_)
+    assert_array_equal(together.fit_report_.n_iter, one_by_one.fit_report_.n_iter)
+
+
+def test_as_many_at_a_time_as_asked_for_and_in_order():
+    running, most, lock, threads = 0, 0, threading.Lock(), []
+
+    def train_one(number, monitor):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+            threads.append(_core.thread_count())
+        time.sleep(0.02 * (5 - number))  # the first one is the last to end
+        with lock:
+            running -= 1
+        return number
+
+    with openmp_threads(4):
+        assert list(train_trees(train_one, range(1, 6), Monitor(), 2)) == [1, 2, 3, 4, 5]
+    assert most == 2
+    assert threads == [2, 2, 2, 2, 4]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_others_stop_if_the_caller_does(fails):
+    """Also if a tree fails."""
+    statuses, begun = [], threading.Event()
+
+    def train_one(number, monitor):
+        if number == 0:
+            assert begun.wait(10)
+            if fails:
+                raise ValueError("number 0")
+            return number
+        begun.set()
+        for _ in range(1000):
+            time.sleep(0.005)
+            if monitor.after_check(1, np.ones(1)) is not None:
+                break
+        statuses.append(monitor.stop())
+        return number
+
+    with openmp_threads(2):
+        trees = train_trees(train_one, range(2), Monitor(), 2)
+        if fails:
+            with pytest.raises(ValueError, match="number 0"):
+                next(trees)
+        else:
+            assert next(trees) == 0
+        trees.close()
+    assert statuses == [Status.STOPPED]
