@@ -1,6 +1,6 @@
 """The least that factor and solve could cost on this machine, now.
 
-`factor_seconds` makes the same LAPACK and BLAS calls, on blocks of the same shapes, as
+`factor_seconds` makes the same LAPACK and BLAS calls, on blocks of the same layouts, as
 `hssvm.hss.factor` does for a given matrix, through the same function pointers (SciPy's capsules),
 and nothing else: no kernel values, no copies, no bookkeeping. ctypes releases the GIL, so the
 calls run on as many threads as asked for. `copy_bandwidth` is that of a large copy.
@@ -89,25 +89,25 @@ class _Calls:
 
 def node_shapes(matrix):
     """(m, rank, rank_a, rank_b) of every node, leaves first."""
-    shapes = []
+    layouts = []
     for i in reversed(range(matrix.tree.depth + 1)):
-        ranks, m = matrix.ranks[i], np.diff(matrix.row_ends(i))
+        ranks, m = matrix.ranks[i], np.diff(matrix.row_offsets(i))
         if i == matrix.tree.depth:
             children = np.zeros((len(ranks), 2), dtype=int)
         else:
             children = matrix.ranks[i + 1].reshape(-1, 2)
-        shapes += [
+        layouts += [
             tuple(map(int, s)) for s in zip(m, ranks, children[:, 0], children[:, 1], strict=True)
         ]
-    return shapes
+    return layouts
 
 
 def factor_seconds(matrix, n_threads):
     """Seconds of bare LAPACK for `factor(matrix, shift)`, the busiest thread's."""
-    shapes = [s for s in node_shapes(matrix) if s[0]]
-    largest = max(m for m, *_ in shapes)
+    layouts = [s for s in node_shapes(matrix) if s[0]]
+    largest = max(m for m, *_ in layouts)
     queue = SimpleQueue()
-    for shape in shapes:
+    for shape in layouts:
         queue.put(shape)
 
     def work(calls):

@@ -14,7 +14,7 @@ from sklearn.datasets import load_svmlight_file
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import timed
-from hssvm.io import read
+from hssvm.io import load_data
 from hssvm.io.files import Source
 
 
@@ -58,7 +58,7 @@ def compare(name, path, repeats):
     megabytes = path.stat().st_size / 1e6
     ours = theirs = np.inf
     for _ in range(repeats):  # in turns, so that a busy moment of the machine hits both
-        (X, y), seconds = timed(lambda: read(path, format="libsvm"))
+        (X, y), seconds = timed(lambda: load_data(path, format="libsvm"))
         ours = min(ours, seconds)
         (expected, labels), seconds = timed(
             lambda: load_svmlight_file(str(path), dtype=np.float32, zero_based=False)

@@ -7,7 +7,7 @@ Runs, on every set of the paper that is in the folder HSSVM_DATA, with its h and
 grid; hssvm's with refinement, LIBSVM and a multi-block ADMM at the best h and C that the paper
 found. Then what every change since the paper is worth, and the pictures.
 
-The results go to results.json in the output folder, run by run; --resume goes on with such a file,
+The results go to results.json in the output folder, run by run; --resume continues such a file,
 --render only draws its tables and pictures again. Tables are written into the page
 docs/from_the_paper.md. Threads: set OMP_NUM_THREADS.
 """

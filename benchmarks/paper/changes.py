@@ -11,12 +11,12 @@ from benchmarks.paper import published
 from benchmarks.paper.methods import SEED, accuracy, gamma_of, load_double
 from benchmarks.timing import timed
 from hssvm import SVC
-from hssvm.hss import NeighbourInterpolation, NestedNystroem, compress, estimate_error, nystroem
+from hssvm.hss import HSSANN, NestedNystroem, compress, estimate_error, nystroem
 from hssvm.kernels import Gaussian
-from hssvm.predict import LeafwisePredictor
+from hssvm.operators import HSSOperator
+from hssvm.predictors import LeafExpansions, LeafwisePredictor
 from hssvm.problems import SVCProblem
-from hssvm.solvers import ADMM, PaperADMM, initial_beta, paper_beta
-from hssvm.systems import HSSSystem
+from hssvm.solvers import ADMM, FixedIterationADMM
 
 SETS = {"a9a": 1, "w8a": 1, "ijcnn1": 1, "cod-rna": 10}
 RANK, LANCZOS_STEPS = 72, 100
@@ -25,13 +25,12 @@ RANK, LANCZOS_STEPS = 72, 100
 def definiteness(name):
     """Least eigenvalue of K~: of the paper's two settings, and of nested Nystroem."""
     X, kernel = load_double(name)[0], Gaussian(gamma_of(SETS[name]))
-    strategies = {
-        setting: NeighbourInterpolation(**tolerances)
-        for setting, tolerances in published.TOLERANCES.items()
+    compressors = {
+        setting: HSSANN(**tolerances) for setting, tolerances in published.TOLERANCES.items()
     } | {"nested": NestedNystroem(max_rank=RANK)}
     return {
-        key: least_eigenvalue(compress(kernel, X, strategy=strategy, random_state=SEED))
-        for key, strategy in strategies.items()
+        key: least_eigenvalue(compress(kernel, X, compressor=compressor, random_state=SEED))
+        for key, compressor in compressors.items()
     }
 
 
@@ -57,14 +56,15 @@ def least_eigenvalue(matrix):
 
 
 def one_kernel(name):
-    """Predict with the kernel of the training, or with the true one: accuracy and seconds."""
+    """Predict with the compressed kernel of the training, or with the exact one."""
     X, y, X_test, y_test = load_double(name)
-    model = SVC(C=1, gamma=gamma_of(SETS[name]), refine=False, random_state=SEED).fit(X, y)
+    model = SVC(C=1, gamma=gamma_of(SETS[name]), refine=False, n_trees=1, random_state=SEED)
+    model.fit(X, y)
     found = {}
-    for prediction in ("leafwise", "exact"):
+    for key, prediction in (("leafwise", "compressed"), ("exact", "exact")):
         model.set_params(prediction=prediction)
         values, seconds = timed(lambda: model.decision_function(X_test))
-        found[prediction] = {"accuracy": accuracy(values, y_test), "seconds": seconds}
+        found[key] = {"accuracy": accuracy(values, y_test), "seconds": seconds}
     return found
 
 
@@ -79,22 +79,22 @@ def growing_ranks(name):
 
 
 def skeletons(name):
-    """Error and time of the two strategies at the same rank on all levels."""
+    """Error and time of the two compressors at the same rank on all levels."""
     X, kernel = load_double(name)[0], Gaussian(gamma_of(SETS[name]))
-    neighbours = NeighbourInterpolation(rtol=1e-6, max_rank=RANK, n_neighbours=64)
+    neighbors = HSSANN(rtol=1e-6, max_rank=RANK, n_neighbors=64)
     return {
-        "interpolation": cost_of(kernel, X, neighbours),
-        "nested": at_one_rank(kernel, X, NestedNystroem(rtol=0, max_rank=RANK, surplus=0)),
+        "interpolation": cost_of(kernel, X, neighbors),
+        "nested": at_one_rank(kernel, X, NestedNystroem(rtol=0, max_rank=RANK, oversampling=0)),
     }
 
 
-def at_one_rank(kernel, X, strategy):
+def at_one_rank(kernel, X, compressor):
     with patch.object(nystroem, "RANK_GROWTH", 1.0):
-        return cost_of(kernel, X, strategy)
+        return cost_of(kernel, X, compressor)
 
 
-def cost_of(kernel, X, strategy):
-    matrix, seconds = timed(lambda: compress(kernel, X, strategy=strategy, random_state=SEED))
+def cost_of(kernel, X, compressor):
+    matrix, seconds = timed(lambda: compress(kernel, X, compressor=compressor, random_state=SEED))
     return {
         "error": estimate_error(matrix, random_state=SEED),
         "memory": matrix.nbytes / 1e6,
@@ -108,15 +108,11 @@ def convergence(name):
     kernel = Gaussian(gamma_of(SETS[name]))
     matrix = compress(kernel, X, random_state=SEED, max_rank=RANK)
     problem = SVCProblem(y[:, None])
-    runs = {
-        "paper": (PaperADMM(published.ADMM_ITERATIONS), paper_beta(len(y))),
-        "ours": (ADMM(1e-3), initial_beta(problem, 1.0)),
-    }
     found = {}
-    for key, (solver, beta) in runs.items():
-        system = HSSSystem(matrix, shift=beta)
-        solution, seconds = timed(lambda: solver.solve(problem, system))
-        values = LeafwisePredictor(matrix, solution.Z)(X_test) + solution.intercept
+    for key, solver in {"paper": FixedIterationADMM(), "ours": ADMM(1e-3)}.items():
+        solution, seconds = timed(lambda: solver.solve(problem, HSSOperator(matrix)))
+        tree = LeafExpansions.of(matrix, solution.Z, solution.intercept)
+        values = LeafwisePredictor.of(kernel, X, [tree])(X_test) + solution.intercept
         found[key] = {
             "gap": float(solution.gap[0]),
             "iterations": int(solution.n_iter[0]),

@@ -16,12 +16,12 @@ from benchmarks.libsvm_files import load
 from benchmarks.paper import multiblock, published
 from benchmarks.timing import timed
 from hssvm import SVC, svc_path
-from hssvm.hss import ClusterTree, NeighbourInterpolation, compress
+from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian
-from hssvm.predict import ExpansionPredictor
+from hssvm.operators import HSSOperator
+from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import SVCProblem
-from hssvm.solvers import PaperADMM, paper_beta
-from hssvm.systems import HSSSystem
+from hssvm.solvers import FixedIterationADMM
 
 SEED = 0
 
@@ -41,24 +41,23 @@ def accuracy(values, y):
 
 
 def interpolation(name, h, Cs, tolerances):
-    """The paper's algorithm: HSS-ANN, ten iterations of ADMM, its bias, the true kernel."""
+    """The paper's algorithm: HSS-ANN, ten iterations of ADMM, its bias, the exact kernel."""
     X, y, X_test, y_test = load_double(name)
-    kernel, strategy = Gaussian(gamma_of(h)), NeighbourInterpolation(**tolerances)
+    kernel, compressor = Gaussian(gamma_of(h)), HSSANN(**tolerances)
     tree, in_tree = timed(lambda: ClusterTree.build(X, published.LEAF_SIZE, random_state=SEED))
-    matrix, in_compress = timed(lambda: compress(kernel, X, tree, strategy, random_state=SEED))
-    system, in_factor = timed(lambda: HSSSystem(matrix, shift=paper_beta(len(y))))
-    problem = SVCProblem(y[:, None] * np.array(Cs))
-    solution, in_solve = timed(lambda: PaperADMM(published.ADMM_ITERATIONS).solve(problem, system))
+    matrix, in_compress = timed(lambda: compress(kernel, X, tree, compressor, random_state=SEED))
+    problem, solver = SVCProblem(y[:, None] * np.array(Cs)), FixedIterationADMM()
+    solution, in_solve = timed(lambda: solver.solve(problem, HSSOperator(matrix)))
     b = mean_intercept(solution.Z, solution.F, y, Cs)
     support = np.flatnonzero(solution.Z.any(axis=1))
     predictor = ExpansionPredictor(kernel, X[support], solution.Z[support])
     values, in_predict = timed(lambda: predictor(X_test) + b)
     return {
         "compress": in_tree + in_compress,
-        "factor": in_factor,
-        "solve": in_solve,
+        "factor": solution.factor_seconds,
+        "solve": in_solve - solution.factor_seconds,
         "predict": in_predict,
-        "memory": (matrix.nbytes + system.factor.nbytes) / 1e6,
+        "memory": (matrix.nbytes + solution.factor_bytes) / 1e6,
         "ranks": [int(ranks.max()) for ranks in matrix.ranks],
         "accuracy": accuracy(values, y_test),
     }
@@ -81,13 +80,13 @@ def mean_intercept(Z, F, y, Cs):
 
 
 def compressed(name, h, Cs):
-    """The default on the compressed kernel."""
+    """One tree on the compressed kernel."""
     X, y, X_test, y_test = load_double(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        path = svc_path(X, y, Cs, gamma=gamma_of(h), random_state=SEED)
+        path = svc_path(X, y, Cs, gamma=gamma_of(h), n_trees=1, random_state=SEED)
     values, in_predict = timed(lambda: path.decision_function(X_test))
-    report = path.report
+    report = path.fit_report_
     return {
         "compress": report.seconds["tree"] + report.seconds["compress"],
         "factor": report.seconds["factor"],
@@ -102,7 +101,7 @@ def compressed(name, h, Cs):
 
 
 def refined(name, h, C):
-    """The default on the true kernel."""
+    """The default on the exact kernel."""
     X, y, X_test, y_test = load_double(name)
     model = SVC(C=C, gamma=gamma_of(h), refine=True, random_state=SEED)
     _, seconds = timed(lambda: model.fit(X, y))
@@ -134,7 +133,7 @@ def libsvm(name, h, C):
 
 
 def blocks(name, h, C, max_time):
-    """Multi-block ADMM on the true kernel."""
+    """Multi-block ADMM on the exact kernel."""
     X, y, X_test, y_test = load_double(name)
     kernel = Gaussian(gamma_of(h))
     (z, b, sweeps), seconds = timed(lambda: multiblock.train(kernel, X, y, C, max_time, SEED))

@@ -1,11 +1,11 @@
-"""Multi-block ADMM on the true kernel, in the spirit of RACQP (Mihic, Zhu and Ye, 2020).
+"""Multi-block ADMM on the exact kernel, in the spirit of RACQP (Mihic, Zhu and Ye, 2020).
 
 RACQP is a Matlab program; this is its idea in a page, to be timed beside the others. In signed
 coefficients z, with v for the part in the box::
 
-    minimise  1/2 z'Kz - y'z    subject to    sum z = 0,    z = v,    0 <= y v <= C
+    minimize  1/2 z'Kz - y'z    subject to    sum z = 0,    z = v,    0 <= y v <= C
 
-Every sweep assembles the rows into new random blocks, minimises the augmented Lagrangian over one
+Every sweep assembles the rows into new random blocks, minimizes the augmented Lagrangian over one
 block of z after the other, and then over v. A sweep costs n**2 kernel values.
 """
 

@@ -14,8 +14,8 @@ ADMM_ITERATIONS = 10
 
 # Strumpack parameters of tables 4 and 5; all others are its defaults.
 TOLERANCES = {
-    "loose": {"rtol": 1, "atol": 0.1, "max_rank": 200, "n_neighbours": 64},
-    "tight": {"rtol": 0.5, "atol": 0.05, "max_rank": 2000, "n_neighbours": 512},
+    "loose": {"rtol": 1, "atol": 0.1, "max_rank": 200, "n_neighbors": 64},
+    "tight": {"rtol": 0.5, "atol": 0.05, "max_rank": 2000, "n_neighbors": 512},
 }
 
 # Not in the paper: the default of STRUMPACK, from its source (HSSOptions.hpp).
@@ -23,7 +23,7 @@ LEAF_SIZE = 512
 
 
 def beta(n_rows):
-    """Penalty of ADMM for so many training rows; the paper names none below 10,000."""
+    """Penalty of ADMM for a number of training rows; the paper gives no value below 10,000."""
     if n_rows < 10**5:
         return 10**2
     return 10**3 if n_rows < 10**6 else 10**4

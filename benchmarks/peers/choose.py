@@ -55,7 +55,9 @@ def nystroem(n_components):
 
 METHODS = {
     "hssvm": lambda C, gamma: SVC(C=C, gamma=gamma, random_state=SEED),
-    "hssvm, refine=False": lambda C, gamma: SVC(C=C, gamma=gamma, refine=False, random_state=SEED),
+    "hssvm, refine=False": lambda C, gamma: SVC(
+        C=C, gamma=gamma, refine=False, n_trees=1, random_state=SEED
+    ),
     "SVC of scikit-learn": lambda C, gamma: LibSVM(C=C, gamma=gamma, cache_size=2000),
     "SVC of scikit-learn-intelex": intel,
     "300 Nystroem features": nystroem(300),

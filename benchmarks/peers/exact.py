@@ -21,7 +21,7 @@ from benchmarks.peers.settings import load_setting
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Gaussian
-from hssvm.kernels.rows import KernelRows
+from hssvm.kernels.lazy import LazyKernelMatrix
 
 NAMES = ["ijcnn1", "a9a", "cod-rna", "w8a", "letter", "covtype.50k"]
 CHANGED = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
@@ -29,7 +29,7 @@ CHANGED = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
 
 def dual_objective(X, gamma, support, coefficients):
     """``|z|_1 - 1/2 z'Kz`` of every row of `coefficients`, in float64."""
-    K = KernelRows(Gaussian(gamma), X[support].astype(np.float64))
+    K = LazyKernelMatrix(Gaussian(gamma), X[support].astype(np.float64))
     Z = np.ascontiguousarray(coefficients.T.astype(np.float64))
     rows = np.arange(support.size)
     return np.abs(Z).sum(axis=0) - np.einsum("ij,ij->j", Z, K.product(rows, rows, Z)) / 2
@@ -52,7 +52,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--libsvm", action="store_true", help="minutes to hours; once")
     parser.add_argument("--no-sklearnex", action="store_true")
-    parser.add_argument("--tol", type=float, default=SVC().tol, help="of hssvm")
+    parser.add_argument("--tol", type=float, default=None, help="of hssvm")
     arguments = parser.parse_args()
     for name in arguments.names:
         (X, y, Xt, yt), parameters = load_setting(name, **CHANGED.get(name, {}))

@@ -1,7 +1,7 @@
 """One large fit: time, accuracy, peak memory.
 
 python -m benchmarks.peers.large covtype.binary [--max-rank 64]
-python -m benchmarks.peers.large covtype.binary --refine --tol 1e-2 --cache-size 8000
+python -m benchmarks.peers.large covtype.binary --refine --tol 1e-2 --memory-limit 12GB
 """
 
 import argparse
@@ -16,9 +16,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
     parser.add_argument("--max-rank", type=int)
-    parser.add_argument("--refine", action="store_true", help="go on to the true kernel")
-    parser.add_argument("--tol", type=float, default=SVC().tol)
-    parser.add_argument("--cache-size", type=float, default=SVC().cache_size)
+    parser.add_argument("--refine", action="store_true", help="continue on the exact kernel")
+    parser.add_argument("--tol", type=float, default=None)
+    parser.add_argument("--memory-limit", help="such as 12GB")
     parser.add_argument("--verbose", type=int, default=0)
     arguments = parser.parse_args()
     (X, y, Xt, yt), parameters = load_setting(arguments.name)

@@ -8,31 +8,22 @@ time of the repeats counts, LIBSVM (sklearn.svm.SVR) runs once. Threads: set OMP
 
 import argparse
 
-import numpy as np
 from sklearn.svm import SVR as LibSVR
 from sklearnex.svm import SVR as IntelSVR
 
-from benchmarks.datasets import load
+from benchmarks.peers.settings import REGRESSION, load_regression
 from benchmarks.timing import timed
 from hssvm import SVR
-
-SETTINGS = {
-    "casp": {"C": 3.0, "gamma": 1.0, "epsilon": 0.1},
-    "cadata": {"C": 3.0, "gamma": 0.5, "epsilon": 0.1},
-}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=list(SETTINGS))
+    parser.add_argument("names", nargs="*", default=list(REGRESSION))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--no-libsvm", action="store_true")
     arguments = parser.parse_args()
     for name in arguments.names:
-        X, y, X_test, y_test = load(name, scale="standard")
-        middle, size = np.mean(y), np.std(y)
-        y, y_test = (y - middle) / size, (y_test - middle) / size
-        parameters = SETTINGS[name]
+        (X, y, X_test, y_test), parameters = load_regression(name)
         models = {
             "hssvm": lambda seed: SVR(**parameters, random_state=seed),
             "compressed": lambda seed: SVR(**parameters, random_state=seed, refine=False),

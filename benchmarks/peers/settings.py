@@ -11,6 +11,7 @@ SETTINGS = {
     "w8a": {"h": 3.0, "C": 10.0, "scale": None},
     "letter": {"h": 0.5, "C": 10.0, "scale": None},
     "mnist": {"h": 5.0, "C": 10.0, "scale": None},
+    "fashion-mnist": {"h": 5.0, "C": 10.0, "scale": None},
     "covtype.binary": {"h": 0.25, "C": 32.0, "scale": "minmax"},
     "covtype.50k": {
         "name": "covtype.binary",
@@ -21,6 +22,18 @@ SETTINGS = {
     },
     "covtype": {"h": 0.25, "C": 32.0, "scale": "minmax"},
 }
+
+REGRESSION = {
+    "casp": {"C": 3.0, "gamma": 1.0, "epsilon": 0.1},
+    "cadata": {"C": 3.0, "gamma": 0.5, "epsilon": 0.1},
+}
+
+
+def load_regression(name):
+    """Return the four arrays of a data set, features and y standardized, and the parameters."""
+    X, y, X_test, y_test = load(name, scale="standard")
+    middle, size = np.mean(y), np.std(y)
+    return (X, (y - middle) / size, X_test, (y_test - middle) / size), REGRESSION[name]
 
 
 def load_setting(name, **changed):

@@ -1,4 +1,4 @@
-"""What a cluster costs: time of an iteration, meetings, memory, messages, and a thousand workers.
+"""Cost of a cluster: time of an iteration, synchronizations, memory, and a thousand workers.
 
 python -m benchmarks.scaling.cluster [--rows-per-worker 200000] [--workers 2 4]
                                      [--resume] [--driver] [--render]
@@ -9,11 +9,11 @@ thread each, and measures:
 
 - fits of two sizes on the first number of workers, and of one size on the others: seconds by stage,
   memory per row, peak of every process;
-- the time of an iteration, the same without a cluster, and what bare meetings cost;
+- the time of an iteration, the same without a cluster, and what bare synchronizations cost;
 - two threads against one;
 - bytes of the messages, and of a shuffle of many chunks;
 - a thousand workers: the top of the tree with real arithmetic and copied roots (`tops`), and the
-  meeting with real messages that a few processes send (`meetings`).
+  coordinator with real messages that a few processes send (`messages`).
 
 All of it takes about ten minutes on two cores. --driver instead fits a gigabyte of rows (500,000
 of 500 features), which takes a minute or two, for the memory of the process that calls fit. The
@@ -32,7 +32,7 @@ from distributed import Client, LocalCluster
 
 from benchmarks import rendering
 from benchmarks.paper.results import Results
-from benchmarks.scaling import alone, fits, meetings, tops
+from benchmarks.scaling import alone, fits, messages, tops
 from benchmarks.scaling.tables import TABLES
 from benchmarks.timing import timed
 
@@ -67,7 +67,7 @@ def on_cluster(n_workers, measure, *args, threads=1, **parameters):
 
 
 def bare(client, k):
-    return meetings.bare(client, sorted(client.nthreads()), k)
+    return messages.bare(client, sorted(client.nthreads()), k)
 
 
 def apart(measure, *args):
@@ -98,12 +98,12 @@ def measurements(workers, rows):
             for w in workers
             for k in (1, 10)
         },
-        **{f"messages {k}": lambda k=k: meetings.message_bytes(k) for k in (1, 10)},
+        **{f"messages {k}": lambda k=k: messages.message_bytes(k) for k in (1, 10)},
         "shuffle": lambda: on_cluster(first, fits.shuffle_tasks),
     }
     for n in MANY_PARTS:
         runs[f"top {n}"] = lambda n=n: apart(tops.measure, n)
-        runs[f"crowd {n}"] = lambda n=n: on_cluster(3, meetings.crowd, n)
+        runs[f"crowd {n}"] = lambda n=n: on_cluster(3, messages.crowd, n)
     return runs
 
 

@@ -9,23 +9,23 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.scaling.alone import N_ITER, NEVER
 from benchmarks.scaling.memory import Peak
-from benchmarks.scaling.pieces import gamma_of, make_piece, make_pieces
+from benchmarks.scaling.partitions import gamma_of, make_piece, make_pieces
 from benchmarks.timing import timed
 from hssvm.dask import SVC
-from hssvm.dask.pieces import as_pieces
+from hssvm.dask.partitions import as_partitions
 from hssvm.dask.plan import plan
 from hssvm.dask.shuffle import collect_parts
 
 TEST_ROWS = 20_000
 
 
-def meetings_of(model):
-    """How many, and seconds waited, of one part."""
-    return model.meetings
+def communication_of(model):
+    """Synchronizations, and seconds spent in them, of one part."""
+    return model.communication
 
 
 def measure(client, rows, n_features=18, *, only_iterations=False):
-    """Fit so many rows per worker.
+    """Fit a number of rows per worker.
 
     With `only_iterations` the solver makes as many iterations as one factor serves, and no more.
     """
@@ -33,13 +33,13 @@ def measure(client, rows, n_features=18, *, only_iterations=False):
     pieces = make_pieces(n_workers * rows, n_features)
     pids = list(client.run(os.getpid).values())
     limits = {"tol": NEVER, "max_iter": N_ITER} if only_iterations else {}
-    model = SVC(gamma=gamma_of(n_features), random_state=0, client=client, **limits)
+    model = SVC(gamma=gamma_of(n_features), n_trees=1, random_state=0, client=client, **limits)
     with Peak([*pids, os.getpid()]) as peak, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         _, seconds = timed(lambda: model.fit(pieces))
     report = model.fit_report_
     models = model._model.trained.models
-    meetings = client.gather([client.submit(meetings_of, part, pure=False) for part in models])
+    meetings = client.gather([client.submit(communication_of, part, pure=False) for part in models])
     X, y = make_piece(TEST_ROWS, len(pieces), n_features)
     return {
         "workers": n_workers,
@@ -62,11 +62,11 @@ def measure(client, rows, n_features=18, *, only_iterations=False):
     }
 
 
-def shuffle_tasks(client, n_pieces=100, n_parts=100, piece_rows=500):
+def shuffle_tasks(client, n_pieces=100, n_parts=100, partition_rows=500):
     """A shuffle of many chunks with hardly any rows: what the scheduler takes."""
     workers = sorted(client.nthreads())
     make = delayed(make_piece, pure=False)
-    pieces = as_pieces(client, [make(piece_rows, number) for number in range(n_pieces)])
+    pieces = as_partitions(client, [make(partition_rows, number) for number in range(n_pieces)])
     layout, _ = plan(client, pieces, n_parts, classify=True)
     owners = [workers[part % len(workers)] for part in range(n_parts)]
     _, seconds = timed(lambda: wait(collect_parts(client, pieces, layout, owners, 0)))

@@ -120,7 +120,7 @@ def most_parts(runs):
 
 @dataclass(frozen=True)
 class Cluster:
-    """Workers of so many threads.
+    """Workers with a number of threads each.
 
     Attributes
     ----------

@@ -64,15 +64,15 @@ def iteration(results):
     lines = [
         ["one iteration", *map(ms, times)],
         ["the same rows without a cluster", *(ABSENT if s is None else ms(s) for s in without)],
-        ["meetings per iteration", *(number(n, 2) for n, _ in costs)],
-        ["a bare meeting: solve", *(ms(run["solve"]) for run in bare)],
-        ["a bare meeting: sum", *(ms(run["sum"]) for run in bare)],
-        ["bare meetings per iteration", *(ms(cost) for _, cost in costs)],
+        ["synchronizations per iteration", *(number(n, 2) for n, _ in costs)],
+        ["a bare synchronization: solve", *(ms(run["solve"]) for run in bare)],
+        ["a bare synchronization: sum", *(ms(run["sum"]) for run in bare)],
+        ["bare synchronizations per iteration", *(ms(cost) for _, cost in costs)],
         [
             "share of the iteration",
             *(share(cost / time) for (_, cost), time in zip(costs, times, strict=True)),
         ],
-        ["waited at meetings, by the slowest part", *map(ms, waited)],
+        ["waiting time, slowest part", *map(ms, waited)],
     ]
     return table(["", *(f"{r['workers']} workers x {r['rows']:,} rows" for r in runs)], lines)
 
@@ -204,8 +204,13 @@ def plan(results):
                 seconds(cost.total),
             ]
         )
-    head = ["rows", "workers", "memory of a worker", "of the one with the meeting", "read twice"]
-    head += ["build", "an iteration", "of that, meetings and top", "traffic of an iteration"]
+    head = ["rows", "workers", "memory of a worker", "of the coordinator's worker", "read twice"]
+    head += [
+        "build",
+        "an iteration",
+        "of that, synchronizations and top levels",
+        "traffic of an iteration",
+    ]
     return table([*head, "in all"], lines, left=2)
 
 
@@ -217,8 +222,11 @@ def constants(results):
         ["tree and compression", f"{number(1e6 * c.compress, 2)} µs per row"],
         ["factor", f"{number(1e6 * c.factor, 2)} µs per row, {c.n_factors} times"],
         ["iteration", f"{number(1e6 * c.iteration, 2)} µs per row, {c.n_iterations} times"],
-        ["meeting", f"{ms(c.meeting_fixed)} and {number(1e6 * c.meeting_part, 2)} µs per part"],
-        ["meetings per iteration", number(c.meetings, 2)],
+        [
+            "synchronization",
+            f"{ms(c.meeting_fixed)} and {number(1e6 * c.meeting_part, 2)} µs per part",
+        ],
+        ["synchronizations per iteration", number(c.meetings, 2)],
         ["top: compression", f"{ms(c.top_compress)} per part"],
         ["top: factor", f"{ms(c.top_factor)} per part"],
         ["top: solve", f"{number(1e6 * c.top_solve, 2)} µs per part"],

@@ -13,22 +13,22 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks.scaling.growth import make
-from benchmarks.scaling.pieces import gamma_of
+from benchmarks.scaling.partitions import gamma_of
 from benchmarks.timing import timed
-from hssvm.estimators.base import RANK
 from hssvm.hss import ClusterTree, NestedNystroem, factor
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.hss.parts import compress_part, compress_top
-from hssvm.hss.samples import Outside
+from hssvm.hss.samples import FarFieldSample
 from hssvm.kernels import Gaussian
+from hssvm.training.config import RANK
 
 N_ROWS, N_SAMPLE, N_ROOTS = 700, 100, 4
 N_FEATURES = 18
 SHIFT = 10.0
-STRATEGY = NestedNystroem(rtol=0.0, max_rank=RANK)
+COMPRESSOR = NestedNystroem(rtol=0.0, max_rank=RANK)
 """No tolerance: every node has the largest rank it may have."""
 
-ROOT_RANK = STRATEGY.largest_rank(GROWING_LEVELS, 0)
+ROOT_RANK = COMPRESSOR.largest_rank(GROWING_LEVELS, 0)
 STEP, SHRINK = 2.0, 0.8
 """Distance of the two halves of the tree, and what is left of it from level to level."""
 
@@ -45,19 +45,19 @@ def places(depth, rng):
 
 def make_roots(kernel):
     """A few roots of full rank, the R that each leaves, and some rows of each."""
-    strategy = replace(STRATEGY, max_rank=ROOT_RANK)
+    compressor = replace(COMPRESSOR, max_rank=ROOT_RANK)
     X = make(N_ROWS * (N_ROOTS + 1)).reshape(N_ROOTS + 1, N_ROWS, N_FEATURES)
     made = []
     for own, other in pairwise(X):
         tree = ClusterTree.build(own, N_ROWS)
-        outside = Outside(other, np.array([0, N_ROWS]))
-        matrix, root = compress_part(kernel, own, tree, strategy, outside)
+        outside = FarFieldSample(other, np.array([0, N_ROWS]))
+        matrix, root = compress_part(kernel, own, tree, compressor, outside)
         made.append((root, factor(matrix, SHIFT).R, own[:N_SAMPLE]))
     return made
 
 
 def make_top(n_parts, seed=0):
-    """A `Top`, the R of all parts, and the seconds of the compression."""
+    """A `TopLevels`, the R of all parts, and the seconds of the compression."""
     kernel = Gaussian(gamma_of(N_FEATURES))
     depth = (n_parts - 1).bit_length()
     made, place = make_roots(kernel), places(depth, np.random.default_rng(seed))
@@ -67,7 +67,7 @@ def make_top(n_parts, seed=0):
     sample = np.concatenate([rows + place[slot] for slot, (_, _, rows) in enumerate(parts)])
     ends = N_SAMPLE * np.minimum(np.arange(2**depth + 1), n_parts)
     top, seconds = timed(
-        lambda: compress_top(kernel, roots, slots, sample, ends, STRATEGY, GROWING_LEVELS)
+        lambda: compress_top(kernel, roots, slots, sample, ends, COMPRESSOR, GROWING_LEVELS)
     )
     return top, [R for _, R, _ in parts], seconds
 

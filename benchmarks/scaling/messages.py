@@ -1,4 +1,4 @@
-"""What meetings cost: parts that do nothing else, and few processes that play many parts."""
+"""Cost of communication: parts that do nothing else, and few processes that act as many parts."""
 
 import time
 
@@ -9,7 +9,8 @@ from distributed.protocol import to_serialize
 from distributed.protocol.core import dumps
 
 from benchmarks.scaling.tops import ROOT_RANK, make_top
-from hssvm.dask.meeting import Answer, Meeting, Request, Seat
+from hssvm.dask.communicator import ActorCommunicator, RemoteTop
+from hssvm.dask.coordinator import Coordinator, Reply, Request
 
 WARM_UP = 20
 
@@ -25,32 +26,33 @@ class Echo:
         return c
 
 
-def open_meeting(client, top, n_parts, worker):
+def start_coordinator(client, top, n_parts, worker):
     future = client.submit(
-        Meeting, top, np.arange(n_parts), actor=True, workers=[worker], pure=False
+        Coordinator, top, np.arange(n_parts), actor=True, workers=[worker], pure=False
     )
     return future.result(timeout=600)
 
 
-def attend(meeting, part, R, k, n_rounds, meeting_size):
-    """Be a part that only meets: seconds and bytes (of each part) of a solve and of a sum."""
-    seat = Seat(meeting, part)
-    number = seat.factor(R)
+def attend(coordinator, part, R, k, n_rounds, n_parts):
+    """Be a part that only communicates: seconds and bytes (per part) of a solve and of a sum."""
+    communicator = ActorCommunicator(coordinator, part, n_parts)
+    solve_top = RemoteTop(communicator).factor(R)
     c, sums = np.ones((ROOT_RANK, k), np.float32), np.ones(3 * k)
 
     def solve():
-        seat.sum_later(sums[:k])
-        seat.solve(number, c)
+        communicator.allreduce_async(sums[:k])
+        solve_top(c)
 
     found = {}
-    for kind, meet in (("solve", solve), ("sum", lambda: seat.sum(sums))):
+    kinds = {"solve": solve, "sum": lambda: communicator.allreduce(sums)}
+    for kind, synchronize in kinds.items():
         for _ in range(WARM_UP):
-            meet()
+            synchronize()
         sent, start = loopback_bytes(), time.perf_counter()
         for _ in range(n_rounds):
-            meet()
+            synchronize()
         found[kind] = (time.perf_counter() - start) / n_rounds
-        found[f"{kind} bytes"] = (loopback_bytes() - sent) / n_rounds / meeting_size
+        found[f"{kind} bytes"] = (loopback_bytes() - sent) / n_rounds / n_parts
     return found
 
 
@@ -59,12 +61,20 @@ def loopback_bytes():
 
 
 def bare(client, workers, k=1, n_rounds=300):
-    """One part on every worker, a real top, the meeting on the first; nothing to compute."""
+    """One part on every worker, a real top, the coordinator on the first; nothing to compute."""
     top, R, _ = make_top(len(workers))
-    meeting = open_meeting(client, top, len(workers), workers[0])
+    coordinator = start_coordinator(client, top, len(workers), workers[0])
     tasks = [
         client.submit(
-            attend, meeting, part, R[part], k, n_rounds, len(workers), workers=[worker], pure=False
+            attend,
+            coordinator,
+            part,
+            R[part],
+            k,
+            n_rounds,
+            len(workers),
+            workers=[worker],
+            pure=False,
         )
         for part, worker in enumerate(workers)
     ]
@@ -76,27 +86,29 @@ def bare(client, workers, k=1, n_rounds=300):
     }
 
 
-def play(meeting, parts, k, n_rounds, first):
+def play(coordinator, parts, k, n_rounds, first):
     """Be many parts: send the messages of all of them, then wait for all answers."""
     request = Request("far_field", [np.ones((ROOT_RANK, k), np.float32)], [np.ones(k)])
     for number in range(first, first + n_rounds):
-        answers = [meeting.meet(part, number, request) for part in parts]
+        answers = [coordinator.synchronize(part, number, request) for part in parts]
         for answer in answers:
             answer.result(timeout=600)
 
 
 def crowd(client, n_parts, k=1, n_rounds=10):
-    """Rounds of many parts, played by all workers but the first, which has the meeting.
+    """Rounds of many parts, played by all workers but the first, which has the coordinator.
 
-    Returns wall seconds of a round, and those of the processor in the process of the meeting.
+    Returns wall seconds of a round, and those of the processor in the process of the coordinator.
     """
     host, *players = sorted(client.nthreads())
-    meeting = open_meeting(client, Echo(n_parts, ROOT_RANK), n_parts, host)
+    coordinator = start_coordinator(client, Echo(n_parts, ROOT_RANK), n_parts, host)
     shares = np.array_split(np.arange(n_parts), len(players))
 
     def rounds(first, n):
         tasks = [
-            client.submit(play, meeting, share.tolist(), k, n, first, workers=[player], pure=False)
+            client.submit(
+                play, coordinator, share.tolist(), k, n, first, workers=[player], pure=False
+            )
             for player, share in zip(players, shares, strict=True)
         ]
         wait(tasks)
@@ -123,8 +135,8 @@ def processor_seconds():
 def message_bytes(k):
     """Bytes of numbers and of frames in one message up and down, of a solve and of a sum."""
     c, sums = np.ones((ROOT_RANK, k), np.float32), np.ones(k)
-    solve = Request("solve", [c], [sums], 1), Answer([c], [sums], None, 1)
-    total = Request("sum", [], [np.ones(3 * k)]), Answer([], [np.ones(3 * k)], None, 0)
+    solve = Request("solve", [c], [sums], 1), Reply([c], [sums], None, 1)
+    total = Request("sum", [], [np.ones(3 * k)]), Reply([], [np.ones(3 * k)], None, 0)
     return {
         "columns": k,
         "solve numbers": 2 * (c.nbytes + sums.nbytes),
@@ -138,8 +150,8 @@ def framed(request, answer):
     """Bytes that Dask sends for the call of an actor and its result."""
     call = {
         "op": "actor_execute",
-        "function": "meet",
-        "actor": f"Meeting-{'0' * 32}",
+        "function": "synchronize",
+        "actor": f"Coordinator-{'0' * 32}",
         "args": [to_serialize(value) for value in (999, 9999, request)],
         "kwargs": {},
         "reply": True,

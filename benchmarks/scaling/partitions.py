@@ -16,7 +16,7 @@ def make_piece(n, number, n_features=18):
 
 
 def make_pieces(n, n_features=18):
-    """Delayed pieces of so many rows together."""
+    """Delayed partitions with a total number of rows."""
     step = int(PIECE_BYTES / (4 * n_features))
     sizes = [min(step, n - begin) for begin in range(0, n, step)]
     make = delayed(make_piece, pure=False)

@@ -1,0 +1,1 @@
+"""Benchmarks of forests: several compressed kernels whose decision values are averaged."""

@@ -1,0 +1,37 @@
+"""The data sets, with the parameters at which forests are compared."""
+
+import numpy as np
+
+from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
+from hssvm import SVC, SVR
+
+CHANGED = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
+NAMES = [
+    "ijcnn1", "cod-rna", "w8a", "a9a", "casp", "letter", "mnist", "fashion-mnist", "covtype.binary",
+]  # fmt: skip
+
+
+def load_problem(name):
+    """Return the estimator class, its parameters, and the four arrays."""
+    if name in REGRESSION:
+        data, parameters = load_regression(name)
+        return SVR, parameters, data
+    data, parameters = load_setting(name, **CHANGED.get(name, {}))
+    return SVC, parameters, data
+
+
+def synthetic(n_rows, seed=0, n_features=18):
+    """Normal rows whose label is the sign of a function of six features, plus noise, in float32.
+
+    The best possible accuracy is 88.37 %.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
+    f = (
+        X[:, 0] * X[:, 1]
+        + np.sin(1.5 * X[:, 2])
+        + 0.5 * X[:, 3] ** 2
+        - 0.5
+        + 0.3 * X[:, 4] * X[:, 5]
+    )
+    return X, np.where(f + 0.5 * rng.standard_normal(n_rows) > 0, 1, -1)
