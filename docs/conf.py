@@ -11,6 +11,7 @@ author = copyright = "The hssvm developers"
 version = release = hssvm.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -36,6 +37,9 @@ autodoc_typehints = "none"  # the docstrings say it, and shapes too
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+plot_formats = [("png", 130)]
+plot_html_show_formats = plot_html_show_source_link = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -1,0 +1,32 @@
+"""One tree, a forest, and the exact kernel, on rows of two features.
+
+Small leaves and a very small rank make the errors of the compressed kernels visible. Sphinx runs
+this file for the pages that show the figure.
+"""
+
+import numpy as np
+from matplotlib import pyplot as plt
+
+from hssvm import SVC
+from hssvm.plotting import BoundaryDisplay
+
+rng = np.random.default_rng(0)
+X = rng.uniform(-3, 3, (6000, 2))
+signal = np.sin(2.2 * np.hypot(*X.T) - np.arctan2(*X.T))
+y = signal + 0.5 * rng.standard_normal(len(X)) > 0
+
+exact = SVC(C=5, gamma=1.0, random_state=0).fit(X, y)
+forest = SVC(C=5, gamma=1.0, n_trees=10, leaf_size=64, max_rank=4, random_state=0).fit(X, y)
+
+displays = {
+    "one tree": BoundaryDisplay.from_estimator(forest, X[:300], y[:300], tree=0),
+    "forest of ten trees": BoundaryDisplay.from_estimator(forest, X[:300], y[:300]),
+    "exact kernel": BoundaryDisplay.from_estimator(exact, X[:300], y[:300]),
+}
+figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.5), layout="constrained")
+for ax, (name, display) in zip(axes, displays.items(), strict=True):
+    display.plot(ax)
+    ax.set(title=name, xlabel="", ylabel="", xticks=[], yticks=[], aspect="equal")
+    ax.get_legend().remove()
+for colorbar in figure.axes[3:]:
+    colorbar.remove()
