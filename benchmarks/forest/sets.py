@@ -1,11 +1,10 @@
 """The default forest beside a single tree of rank 72, and the exact SVM.
 
-python -m benchmarks.forest.sets [NAME ...] [--seeds 3] [--refined] [--out-of-fold]
+python -m benchmarks.forest.sets [NAME ...] [--seeds 3] [--refined]
 
 Scores are means over the seeds, in percent (accuracy, or R^2 for casp); times are the best of the
 seeds, all in one process and one run. "ratio" is the time of the forest relative to the single
-tree. --refined adds the fit on the exact kernel, --out-of-fold the forest with out-of-fold decision
-values, and their score. Threads: set OMP_NUM_THREADS.
+tree. --refined adds the fit on the exact kernel. Threads: set OMP_NUM_THREADS.
 """
 
 import argparse
@@ -24,7 +23,6 @@ def main():
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--refined", action="store_true")
-    parser.add_argument("--out-of-fold", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", DataWarning)
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -32,8 +30,6 @@ def main():
         "one tree": {"refine": False, "n_trees": 1, "max_rank": 72},
         "forest": {"refine": False},
     }
-    if arguments.out_of_fold:
-        kinds["out of fold"] = {"refine": False, "out_of_fold": True}
     for name in arguments.names:
         make, parameters, (X, y, X_test, y_test) = load_problem(name)
         print(f"{name}: {X.shape[0]:,} x {X.shape[1]}, {parameters}", flush=True)
@@ -57,10 +53,6 @@ def main():
                 report = models[kind][-1].fit_report_
                 line += f"; {report.n_trees} trees, spread {report.spread.max():.2g}, "
                 line += f"disagreement {100 * report.disagreement.mean():.1f} %"
-            if kind == "out of fold":
-                found = [100 * model.fit_report_.out_of_fold_score for model in models[kind]]
-                line += f", {best[kind] / best['forest']:.2f} of the forest; out-of-fold score "
-                line += f"{np.mean(found):.2f} %"
             print(line, flush=True)
 
 

@@ -20,7 +20,9 @@ pty = pytest.importorskip("pty")
 termios = pytest.importorskip("termios")
 
 STAGES = {"read", "tree", "compress", "solve", "refine", "finish"}
-SLOW = ("--C", "1e6", "--tol", "1e-13", "--refine", "no", "--double", "--gamma", "1")
+SLOW = (
+    "--C", "1e6", "--tol", "1e-13", "--refine", "no", "--trees", "1", "--double", "--gamma", "1",
+)  # fmt: skip
 
 
 class Terminal:

@@ -81,7 +81,7 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, number
     return leafwise(matrix, solution.Z), solution.intercept
 
 
-@pytest.mark.parametrize(("n_workers", "n_trees"), [(2, 1), (2, 2), (4, 1), (4, 2)])
+@pytest.mark.parametrize(("n_workers", "n_trees"), [(2, 1), (4, 2)])
 def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, request):
     cluster = request.getfixturevalue("client" if n_workers == 2 else "client4")
     X, y = waves_and_bowls(rng, 5000)
@@ -179,10 +179,10 @@ def test_one_worker_is_the_local_estimator(rng):
     new, _ = waves_and_bowls(rng, 500)
     w = rng.uniform(0.5, 2, 5000)
     with start_cluster(1) as cluster, Client(cluster):
-        model = hssvm.dask.SVC(C=2, gamma=0.3, random_state=3).fit(X, y, w)
+        model = hssvm.dask.SVC(C=2, gamma=0.3, n_trees=2, random_state=3).fit(X, y, w)
         gathered = model.to_local()
         values = model.decision_function(new)
-    local = hssvm.SVC(C=2, gamma=0.3, refine=False, random_state=3).fit(X, y, w)
+    local = hssvm.SVC(C=2, gamma=0.3, n_trees=2, random_state=3).fit(X, y, w)
     assert_allclose(values, local.decision_function(new), atol=1e-6)
     assert_array_equal(model.n_iter_, local.n_iter_)
     assert_array_equal(gathered.support_, local.support_)
@@ -190,7 +190,7 @@ def test_one_worker_is_the_local_estimator(rng):
     assert_array_equal(gathered.n_support_, local.n_support_)
 
 
-@pytest.mark.parametrize("n_parts", [3, 4])
+@pytest.mark.parametrize("n_parts", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     """Another tree, and another compression, but the same accuracy."""
     workers = hssvm.dask.fit.live_workers
@@ -214,6 +214,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
 
 def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     X, truth = waves_and_bowls(rng, 4000)
+    parameters = {"C": 3, "tol": 1e-2, "n_trees": 1, "random_state": 1}
     w = rng.uniform(0.5, 2, 4000) * (rng.random(4000) < 0.55)
     y = np.where(w > 0, truth, np.where(truth == "in", "out", "in"))  # without weights: noise
     frame = pd.DataFrame(X, columns=list("abc")).assign(label=y, weight=w)
@@ -231,10 +232,10 @@ def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     }
     values = {}
     for name, data in inputs.items():
-        model = hssvm.dask.SVC(C=3, tol=1e-4, n_trees=1, random_state=1, client=client).fit(*data)
+        model = hssvm.dask.SVC(**parameters, client=client).fit(*data)
         values[name] = model.decision_function(X)
         assert_array_equal(model.classes_, ["in", "out"])
-    local = hssvm.SVC(C=3, tol=1e-4, n_trees=1, random_state=1).fit(X, y, w)
+    local = hssvm.SVC(**parameters).fit(X, y, w)
     right = np.mean(local.predict(X) == truth)
     assert right > 0.9
     for name, found in values.items():
@@ -245,8 +246,7 @@ def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     assert_array_equal(
         client.compute(model.predict(frames[list("abc")])).result(), model.predict(X)
     )
-    frame_model = hssvm.dask.SVC(C=3, n_trees=1, random_state=1, client=client)
-    frame_model.fit(frames, "label", "weight")
+    frame_model = hssvm.dask.SVC(**parameters, client=client).fit(frames, "label", "weight")
     assert frame_model.feature_names_in_.tolist() == list("abc")
     assert frame_model.to_local().feature_names_in_.tolist() == list("abc")
     right = np.average(frame_model.predict(X) == y, weights=w)
@@ -285,9 +285,10 @@ def test_regression(client, rng):
     truth = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.05 * rng.standard_normal(5000)
     w = rng.uniform(0.5, 2, 5000) * (rng.random(5000) < 0.4)
     y = np.where(w > 0, truth, -truth)  # without weights most are wrong
-    model = hssvm.dask.SVR(C=10, epsilon=0.05, random_state=0, client=client)
+    parameters = {"C": 10, "epsilon": 0.05, "n_trees": 2, "random_state": 0}
+    model = hssvm.dask.SVR(**parameters, client=client)
     model.fit(*(da.from_array(a, chunks=(1250, 2)[: a.ndim]) for a in (X, y, w)))
-    local = hssvm.SVR(C=10, epsilon=0.05, random_state=0, refine=False).fit(X, y, w)
+    local = hssvm.SVR(**parameters).fit(X, y, w)
     assert local.score(X, truth) > 0.95
     assert model.score(X, truth) > local.score(X, truth) - 0.01
     assert model.score(X, y, w) == pytest.approx(r2_score(y, model.predict(X), sample_weight=w))
@@ -330,9 +331,9 @@ def test_targets_beyond_the_precision_of_the_rows(client, rng):
 def test_path(client, rng):
     X, y = waves_and_bowls(rng, 5000)
     Cs = [0.1, 1.0, 10.0]
-    path = hssvm.dask.svc_path(X, y, Cs, random_state=0, client=client)
+    path = hssvm.dask.svc_path(X, y, Cs, n_trees=2, random_state=0, client=client)
     assert (path.fit_report_.gap <= FOREST_TOL).all()
-    local = hssvm.svc_path(X, y, Cs, random_state=0)
+    local = hssvm.svc_path(X, y, Cs, n_trees=2, random_state=0)
     new, truth = waves_and_bowls(rng, 3000)
     accuracy = (path.predict(new) == truth[:, None]).mean(axis=0)
     assert (accuracy > (local.predict(new) == truth[:, None]).mean(axis=0) - 0.02).all()

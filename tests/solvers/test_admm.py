@@ -63,6 +63,15 @@ def test_columns_do_not_depend_on_each_other(rng):
     assert np.all(block.Z[bound[:, 3] == 0, 3] == 0)
 
 
+def test_columns_have_their_own_tolerance(rng):
+    X, y = two_moons(rng, 300)
+    problem = SVCProblem(np.column_stack([y, y]))
+    solution = ADMM(np.array([1e-6, 1e-1])).solve(problem, DenseOperator(Gaussian(2.0).block(X)))
+    assert solution.gap[0] <= 1e-6 < solution.gap[1] <= 1e-1
+    assert solution.n_iter[1] < solution.n_iter[0]
+    assert solution.status == [Status.CONVERGED] * 2
+
+
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_converges_for_every_C(C, rng):
     X, y = two_moons(rng, 1500)

@@ -68,6 +68,12 @@ def test_the_seed_of_a_tree_does_not_depend_on_their_number():
     assert len({many.tree_seed(t) for t in range(9)}) == 9
 
 
+def test_models_without_a_fold_are_solved_less_accurately():
+    plan = TrainingConfig(tol=1e-2, out_of_fold=True).plan(5000, refine=False)
+    tol = plan.first_solver(Monitor(), 2 * (1 + plan.n_folds)).tol
+    assert tol.tolist() == [1e-2] * 2 + [4e-2] * 2 * plan.n_folds
+
+
 def test_the_paper_makes_ten_iterations():
     def plan(**parameters):
         return TrainingConfig(solver="paper", **parameters).plan(5000, refine=False)

@@ -46,8 +46,12 @@ CHECK_INTERVAL = 10
 """Number of iterations between two checks of the gap; a check costs a product."""
 
 FIRST_STAGE, STAGE = 40, 30
-"""Number of iterations until the weights change, at first and later: a new factor costs about 60
-solves."""
+"""Number of iterations until the weights change, at first and later: a new factor costs between 20
+and 60 solves."""
+
+EARLY_STAGE, FAR = 20, 0.5
+"""The weights change after EARLY_STAGE iterations already if all gaps are above FAR then: the
+initial weights will not suffice."""
 
 SHARED_ITERATIONS = 100
 """Number of iterations with all columns together. Columns that have not converged by then need
@@ -60,7 +64,7 @@ class ADMM:
 
     Parameters
     ----------
-    tol : float
+    tol : float or (k,) array
         Relative duality gap at which a column stops.
     max_iter : int
     beta : float, optional
@@ -88,7 +92,7 @@ class ADMM:
     array([ True,  True,  True])
     """
 
-    tol: float = 1e-3
+    tol: float | NDArray[np.float64] = 1e-3
     max_iter: int = 1000
     beta: float | None = None
     callback: Callback | None = None
@@ -161,6 +165,8 @@ class _Run:
                 iterate = iterate.columns(active)
             if self.ended or not active.any():
                 break
+            if iteration == EARLY_STAGE and self.solution.gap[iterate.index].min() > FAR:
+                next_factor = iteration
             if next_factor <= iteration < end:
                 self.reweigh(iterate, stage)
                 stage, next_factor = stage + 1, iteration + STAGE

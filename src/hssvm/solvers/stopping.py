@@ -13,10 +13,10 @@ in PATIENCE iterations."""
 
 
 class Stopping:
-    """Compares the gaps of k columns with `tol`, and detects stagnation."""
+    """Compares the gaps of k columns with `tol`, which may differ by column; detects stagnation."""
 
-    def __init__(self, tol: float, k: int) -> None:
-        self.tol = tol
+    def __init__(self, tol: float | NDArray[np.float64], k: int) -> None:
+        self.tol = np.broadcast_to(tol, (k,))
         self.best = np.full(k, np.inf)
         self.best_at = np.zeros(k, np.int64)
 
@@ -32,7 +32,7 @@ class Stopping:
         improved = gap < 0.9 * self.best[active]
         self.best[active[improved]] = gap[improved]
         self.best_at[active[improved]] = iteration
-        done = gap <= self.tol
+        done = gap <= self.tol[active]
         patient = active.size > 1 or iteration - self.best_at[active] < PATIENCE
         stuck = (gap < NEAR) & ~done & ~np.asarray(patient)
         for j in active[done]:

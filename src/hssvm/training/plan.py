@@ -27,6 +27,10 @@ are trained at a time, if memory_limit is not set."""
 
 DEFAULT_ITER, PAPER_ITER = 1000, 10
 
+FOLD_TOL = 4.0
+"""Tolerance of the models without a fold, relative to `tol`. A smaller one does not change their
+scores."""
+
 
 @dataclass(frozen=True)
 class TrainingPlan:
@@ -65,13 +69,15 @@ class TrainingPlan:
         return int(np.random.SeedSequence([self.seed, tree]).generate_state(1)[0])
 
     def first_solver(
-        self, monitor: Monitor, *, exact_tol: float | None = None
+        self, monitor: Monitor, n_columns: int = 1, *, exact_tol: float | None = None
     ) -> ADMM | FixedIterationADMM:
         """Return the solver on the compressed kernel.
 
         Parameters
         ----------
         monitor : Monitor
+        n_columns : int
+            Number of columns of the problem, including those without a fold.
         exact_tol : float, optional
             Gap of an exact solution, if nothing is compressed.
         """
@@ -82,7 +88,9 @@ class TrainingPlan:
             tol = min(tol, exact_tol)
         elif self.refine:
             tol, max_iter = max(tol, START_TOL), min(max_iter, START_ITER)
-        return ADMM(tol, max_iter, callback=monitor.after_check, checkpoint=monitor.checkpoint)
+        all_rows = n_columns // (1 + self.n_folds)
+        tols = np.repeat([tol, FOLD_TOL * tol], [all_rows, n_columns - all_rows])
+        return ADMM(tols, max_iter, callback=monitor.after_check, checkpoint=monitor.checkpoint)
 
     def memory(self, X: Rows, n_columns: int) -> FitMemory:
         """Return the memory model of a fit with the maximum ranks."""

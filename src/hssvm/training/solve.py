@@ -70,8 +70,8 @@ def solve(
     report.tol = plan.tol
     nothing_compressed = operator.matrix.tree.depth == 0 and operator.top is None
     exact = nothing_compressed and plan.solver != "paper"
-    solver = plan.first_solver(monitor, exact_tol=exact_tol(problem) if exact else None)
-    with report.stage("solve", goal=solver.tol if isinstance(solver, ADMM) else None):
+    solver = plan.first_solver(monitor, problem.k, exact_tol=exact_tol(problem) if exact else None)
+    with report.stage("solve", goal=np.min(solver.tol) if isinstance(solver, ADMM) else None):
         if plan.refine and warm_start and start is not None:
             solution = Solution.at(problem, start, operator.matmul(start))
         else:
