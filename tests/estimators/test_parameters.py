@@ -72,6 +72,7 @@ def test_numbers_of_numpy_are_numbers(kind, name, value, dress, rows, monkeypatc
     np.testing.assert_allclose(dressed, plain, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("dress", [np.int32, np.uint8, np.array])
 @pytest.mark.parametrize(
     ("kind", "name", "value"),

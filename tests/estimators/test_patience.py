@@ -117,10 +117,10 @@ def test_warm_start_goes_on(estimator, refine, rng):
     assert_allclose(warm.objective, cold.objective, rtol=2e-4)
     error = np.abs(model._decision_values(X) - cold_values).max()
     assert error <= 0.1 * np.abs(cold_values).max()
-    if refine:  # the gap of the coefficients is that of the last fit
-        assert cold.n_rounds[0] > 0
-        assert (warm.n_iter[0], warm.n_rounds[0]) == (0, 0)
-        assert_allclose(warm.gap, cold.gap, rtol=1e-3)
+    if refine:  # it starts where the last fit has ended
+        assert warm.n_iter[0] == 0 < cold.n_iter[0]
+        assert warm.n_rounds[0] <= cold.n_rounds[0]
+        assert warm.gap[0] <= 1.001 * cold.gap[0]
     else:
         assert warm.n_iter[0] < cold.n_iter[0]
         first, cold_first = (report.history["solve"][0][1][0] for report in (warm, cold))
