@@ -12,20 +12,11 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.datasets import load
 from benchmarks.forest.problems import load_problem
-from benchmarks.peers.settings import SETTINGS
 from benchmarks.timing import timed
-from hssvm import SVC
 from hssvm.exceptions import DataWarning
 
 NAMES = ["ijcnn1", "a9a", "shuttle", "skin_nonskin", "susy_sample", "higgs_sample"]
-
-
-def load_standardized(name):
-    """Return the four arrays, standardized, with C = 10 and a gamma for distances of about 1."""
-    X, *rest = load(name, scale="standard")
-    return SVC, {"C": 10.0, "gamma": 1 / X.shape[1]}, (X, *rest)
 
 
 def main():
@@ -36,9 +27,7 @@ def main():
     warnings.simplefilter("ignore", DataWarning)
     warnings.simplefilter("ignore", ConvergenceWarning)
     for name in arguments.names:
-        known = name in SETTINGS
-        make, parameters, data = load_problem(name) if known else load_standardized(name)
-        X, y, X_test, y_test = data
+        make, parameters, (X, y, X_test, y_test) = load_problem(name)
         times, scores = {False: [], True: []}, {"test": [], "out of fold": []}
         for seed in range(arguments.seeds):
             for out_of_fold in times:
@@ -48,7 +37,7 @@ def main():
             scores["test"].append(model.score(X_test, y_test))
             scores["out of fold"].append(model.fit_report_.out_of_fold_score)
         test, found = (100 * np.mean(values) for values in scores.values())
-        plain, whole = (min(values) for values in times.values())
+        plain, whole = (min(seconds) for seconds in times.values())
         print(
             f"{name}: {X.shape[0]:,} x {X.shape[1]}, test {test:.2f} %, out of fold {found:.2f} %, "
             f"{plain:.1f} s and {whole:.1f} s, cost {whole / plain:.2f}",

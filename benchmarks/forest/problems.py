@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
+from benchmarks.datasets import load
+from benchmarks.peers.settings import REGRESSION, SETTINGS, load_regression, load_setting
 from hssvm import SVC, SVR
 
 CHANGED = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
@@ -12,10 +13,16 @@ NAMES = [
 
 
 def load_problem(name):
-    """Return the estimator class, its parameters, and the four arrays."""
+    """Return the estimator class, its parameters, and the four arrays.
+
+    Data sets without settings are standardized, with C = 10 and gamma = 1 / number of features.
+    """
     if name in REGRESSION:
         data, parameters = load_regression(name)
         return SVR, parameters, data
+    if name not in SETTINGS:
+        data = load(name, scale="standard")
+        return SVC, {"C": 10.0, "gamma": 1 / data[0].shape[1]}, data
     data, parameters = load_setting(name, **CHANGED.get(name, {}))
     return SVC, parameters, data
 

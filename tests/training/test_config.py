@@ -78,9 +78,9 @@ def test_the_paper_makes_ten_iterations():
     def plan(**parameters):
         return TrainingConfig(solver="paper", **parameters).plan(5000, refine=False)
 
-    solver = plan().first_solver(Monitor())
+    solver = plan().first_solver(Monitor(), 1)
     assert (solver.max_iter, type(solver).__name__) == (10, "FixedIterationADMM")
-    assert plan(max_iter=3).first_solver(Monitor()).max_iter == 3
+    assert plan(max_iter=3).first_solver(Monitor(), 1).max_iter == 3
     X = np.zeros((5000, 2))
     assert not TrainingConfig(solver="paper").should_refine(Gaussian(1.0), X)
     assert TrainingConfig().should_refine(Gaussian(1.0), X)

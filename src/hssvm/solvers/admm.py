@@ -50,8 +50,8 @@ FIRST_STAGE, STAGE = 40, 30
 and 60 solves."""
 
 EARLY_STAGE, FAR = 20, 0.5
-"""The weights change after EARLY_STAGE iterations already if all gaps are above FAR then: the
-initial weights will not suffice."""
+"""The weights change as early as iteration EARLY_STAGE if all gaps are still above FAR: the initial
+weights will not suffice."""
 
 SHARED_ITERATIONS = 100
 """Number of iterations with all columns together. Columns that have not converged by then need

@@ -33,9 +33,9 @@ WIDE_FEATURES, SMALL_ROWS, LARGE_LEAF_SIZE = 256, 20_000, 1024
 on images, the neighbors of a point are spread over more leaves; with few rows, it costs little."""
 
 LARGE_FOREST_RANK, LARGE_FOREST_TOL = 24, 1.5e-2
-"""Maximum rank and tolerance of the trees of a forest with `MANY_ROWS` rows or more. Rank
-matters less there, while the gap matters more: on 500,000 noisy synthetic rows, 5e-2 costs half a
-point."""
+"""Maximum rank and tolerance of the trees of a forest with `MANY_ROWS` rows or more. The rank
+matters less there, while the gap matters more: on 500,000 noisy synthetic rows, a tolerance of 5e-2
+costs half a point of accuracy."""
 
 SPARSE_RANK = 64
 """Maximum rank of the trees of a forest on sparse rows, whose far field compresses badly."""

@@ -28,8 +28,8 @@ are trained at a time, if memory_limit is not set."""
 DEFAULT_ITER, PAPER_ITER = 1000, 10
 
 FOLD_TOL = 4.0
-"""Tolerance of the models without a fold, relative to `tol`. A smaller one does not change their
-scores."""
+"""Tolerance of the models that leave out a fold, relative to `tol`. A smaller one does not change
+their scores."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class TrainingPlan:
         return int(np.random.SeedSequence([self.seed, tree]).generate_state(1)[0])
 
     def first_solver(
-        self, monitor: Monitor, n_columns: int = 1, *, exact_tol: float | None = None
+        self, monitor: Monitor, n_columns: int, *, exact_tol: float | None = None
     ) -> ADMM | FixedIterationADMM:
         """Return the solver on the compressed kernel.
 
@@ -77,7 +77,7 @@ class TrainingPlan:
         ----------
         monitor : Monitor
         n_columns : int
-            Number of columns of the problem, including those without a fold.
+            Number of columns of the problem, including those that leave out a fold.
         exact_tol : float, optional
             Gap of an exact solution, if nothing is compressed.
         """
