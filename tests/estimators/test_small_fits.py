@@ -33,7 +33,7 @@ def test_it_takes_columns_to_an_exact_solution(rng):
     """Those that a few iterations have left short of it."""
     X, _ = nearly_linear(rng, 600, np.float64)
     y = X[:, 0] + 0.5 * rng.standard_normal(600) > 0
-    path = svc_path(X, y, [1e-3, 10.0], gamma=0.1, max_iter=40, random_state=0)
+    path = svc_path(X, y, [1e-3, 10.0], gamma=0.1, max_iter=20, random_state=0)
     assert path.fit_report_.status == ["CONVERGED"] * 2
     assert path.fit_report_.gap.max() <= 1e-7
     assert path.fit_report_.n_rounds[1] > 0
