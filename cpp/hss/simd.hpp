@@ -134,9 +134,48 @@ HSS_INLINE void add_columns_body(const T* a, Index ld, Index n, const T* w, T* y
         y[i] += ((w0 * a[i] + w1 * a1[i]) + (w2 * a2[i] + w3 * a3[i])) +
                 ((w4 * a4[i] + w5 * a5[i]) + (w6 * a6[i] + w7 * a7[i]));
 }
-#define HSS_COLUMNS(name, T)                                                       \
-    HSS_CLONES inline void name(const T* a, Index ld, Index n, const T* x, T* y) { \
-        name##_body(a, ld, n, x, y);                                               \
+
+// The same for vectors of groups: entry i of x, out, w and y is the `group` numbers from i * group
+// on. Columns from `columns` on count as zero.
+constexpr Index group = 8;
+
+template <class T>
+HSS_INLINE void dot_columns_of_groups_body(const T* a, Index ld, Index columns, Index n, const T* x,
+                                           T* out) {
+    const T* col[width];
+    T sum[width][group] = {};
+    for (Index b = 0; b < width; ++b) col[b] = a + std::min(b, columns - 1) * ld;
+    for (Index i = 0; i < n; ++i)
+        for (Index b = 0; b < width; ++b) {
+            HSS_SIMD()
+            for (Index l = 0; l < group; ++l) sum[b][l] += col[b][i] * x[i * group + l];
+        }
+    std::copy_n(&sum[0][0], columns * group, out);
+}
+template <class T>
+HSS_INLINE void add_columns_of_groups_body(const T* a, Index ld, Index columns, Index n, const T* w,
+                                           T* y) {
+    const T* col[width];
+    T weight[width][group] = {};
+    std::copy_n(w, columns * group, &weight[0][0]);
+    for (Index b = 0; b < width; ++b) col[b] = a + std::min(b, columns - 1) * ld;
+    for (Index i = 0; i < n; ++i) {
+        T sum[group];
+        for (Index l = 0; l < group; ++l) sum[l] = y[i * group + l];
+        for (Index b = 0; b < width; ++b) {
+            HSS_SIMD()
+            for (Index l = 0; l < group; ++l) sum[l] += weight[b][l] * col[b][i];
+        }
+        for (Index l = 0; l < group; ++l) y[i * group + l] = sum[l];
+    }
+}
+#define HSS_COLUMNS(name, T)                                                              \
+    HSS_CLONES inline void name(const T* a, Index ld, Index n, const T* x, T* y) {        \
+        name##_body(a, ld, n, x, y);                                                      \
+    }                                                                                     \
+    HSS_CLONES inline void name##_of_groups(const T* a, Index ld, Index columns, Index n, \
+                                            const T* x, T* y) {                           \
+        name##_of_groups_body(a, ld, columns, n, x, y);                                   \
     }
 HSS_COLUMNS(dot_columns, double)
 HSS_COLUMNS(dot_columns, float)

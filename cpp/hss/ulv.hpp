@@ -14,29 +14,54 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "few_rhs.hpp"
 #include "kernel_matrix.hpp"
 #include "lapack.hpp"
-#include "single_rhs.hpp"
 #include "view.hpp"
 #include "workspace.hpp"
 
 namespace hss {
 
-// Up to this many right-hand sides, one at a time is faster, since the node's blocks stay in the
-// cache; the kernels of BLAS need wider blocks.
-constexpr Index max_single_rhs = 3;
+// Up to this many right-hand sides, the loops of few_rhs.hpp are faster than BLAS, whose kernels
+// need wider blocks; from min_group on in groups, below one at a time.
+constexpr Index max_few_rhs = 12, min_group = 3;
 
-// body(row) for every row of B, as a contiguous vector that may be changed in place.
+// body(first, entry) for the groups of k right-hand sides, or for each of them: those from `first`
+// on fit into a vector of the type of `entry`.
 template <class T, class Body>
-void each_row(View<T> B, Body&& body) {
-    if (B.rows == 1) return body(B.data);
-    static thread_local Buffer<T> buffer;
-    T* row = buffer.take(B.cols);
-    for (Index i = 0; i < B.rows; ++i) {
-        for (Index j = 0; j < B.cols; ++j) row[j] = B(i, j);
-        body(row);
-        for (Index j = 0; j < B.cols; ++j) B(i, j) = row[j];
+void each_group(Index k, Body&& body) {
+    Index first = 0;
+    for (; k - first >= min_group; first += Group<T>::size) body(first, Group<T>{});
+    for (; first < k; ++first) body(first, T{});
+}
+
+// Rows of B from `first` on as a contiguous vector; store_rhs is the inverse.
+template <class T, class U>
+U* load_rhs(View<U> B, Index first, Buffer<T>& buffer) {
+    if (B.rows == 1) return B.data;
+    T* x = buffer.take(B.cols);
+    for (Index j = 0; j < B.cols; ++j) x[j] = B(first, j);
+    return x;
+}
+template <class T, class U>
+Group<T>* load_rhs(View<U> B, Index first, Buffer<Group<T>>& buffer) {
+    const Index size = std::min(Group<T>::size, B.rows - first);
+    Group<T>* x = buffer.take(B.cols);
+    for (Index j = 0; j < B.cols; ++j) {
+        x[j] = {};
+        std::copy_n(&B(first, j), size, x[j].value);
     }
+    return x;
+}
+template <class T>
+void store_rhs(const T* x, Index first, View<T> B) {
+    if (x == B.data) return;
+    for (Index j = 0; j < B.cols; ++j) B(first, j) = x[j];
+}
+template <class T>
+void store_rhs(const Group<T>* x, Index first, View<T> B) {
+    const Index size = std::min(Group<T>::size, B.rows - first);
+    for (Index j = 0; j < B.cols; ++j) std::copy_n(x[j].value, size, &B(first, j));
 }
 
 // Lower triangle in half the memory of a square (LAPACK's rectangular full packed format): with
@@ -66,17 +91,20 @@ struct PackedLower {
     // Bt = (L^-T L^-1 B)', in place
     void solve(View<T> Bt) const {
         const Index h = L11.rows, q = L22t.rows;
-        if (Bt.rows <= max_single_rhs) {
+        if (Bt.rows <= max_few_rhs) {
             static thread_local Buffer<T> buffer;
             T* reciprocal = buffer.take(h + q);
             for (Index i = 0; i < h; ++i) reciprocal[i] = T(1) / L11(i, i);
             for (Index i = 0; i < q; ++i) reciprocal[h + i] = T(1) / L22t(i, i);
             const View<const T> left{L11.data, h + q, h, L11.ld};  // L21 lies right below L11
-            each_row(Bt, [&](T* b) {
+            each_group<T>(Bt.rows, [&](Index first, auto entry) {
+                static thread_local Buffer<decltype(entry)> vector;
+                auto* b = load_rhs(Bt, first, vector);
                 solve_trapezoid<T>(left, reciprocal, b);
                 solve_upper_transposed<T>(L22t, reciprocal + h, b + h);
                 solve_upper<T>(L22t, reciprocal + h, b + h);
                 solve_trapezoid_transposed<T>(left, reciprocal, b);
+                store_rhs<T>(b, first, Bt);
             });
             return;
         }
@@ -157,30 +185,27 @@ void parent_block(View<const T> Ra, View<const T> Rb, View<const T> C, bool proj
 // Ct = (W' B)'
 template <class T>
 void project(View<const T> W, View<const T> Bt, View<T> Ct) {
-    if (Bt.rows == 1) return dot_columns(W, Bt.data, Ct.data);
-    if (Bt.rows > max_single_rhs) return gemm<T>('N', 'N', T(1), Bt, W, T(0), Ct);
-    static thread_local Buffer<T> buffer;
-    T *b = buffer.take(W.rows + W.cols), *c = b + W.rows;
-    for (Index i = 0; i < Bt.rows; ++i) {
-        for (Index j = 0; j < W.rows; ++j) b[j] = Bt(i, j);
-        dot_columns(W, b, c);
-        for (Index j = 0; j < W.cols; ++j) Ct(i, j) = c[j];
-    }
+    if (Bt.rows > max_few_rhs) return gemm<T>('N', 'N', T(1), Bt, W, T(0), Ct);
+    each_group<T>(Bt.rows, [&](Index first, auto entry) {
+        static thread_local Buffer<decltype(entry)> b_buffer, c_buffer;
+        const auto* b = load_rhs(Bt, first, b_buffer);
+        auto* c = load_rhs(Ct, first, c_buffer);
+        dot_columns<T>(W, b, c);
+        store_rhs<T>(c, first, Ct);
+    });
 }
 
 // Xt += (W D)'
 template <class T>
 void expand(View<const T> W, View<const T> Dt, View<T> Xt) {
-    if (Dt.rows == 1) return add_columns(W, Dt.data, Xt.data);
-    if (Dt.rows > max_single_rhs) return gemm<T>('N', 'T', T(1), Dt, W, T(1), Xt);
-    static thread_local Buffer<T> buffer;
-    T *x = buffer.take(W.rows + W.cols), *d = x + W.rows;
-    for (Index i = 0; i < Dt.rows; ++i) {
-        for (Index j = 0; j < W.cols; ++j) d[j] = Dt(i, j);
-        for (Index j = 0; j < W.rows; ++j) x[j] = Xt(i, j);
-        add_columns(W, d, x);
-        for (Index j = 0; j < W.rows; ++j) Xt(i, j) = x[j];
-    }
+    if (Dt.rows > max_few_rhs) return gemm<T>('N', 'T', T(1), Dt, W, T(1), Xt);
+    each_group<T>(Dt.rows, [&](Index first, auto entry) {
+        static thread_local Buffer<decltype(entry)> d_buffer, x_buffer;
+        const auto* d = load_rhs(Dt, first, d_buffer);
+        auto* x = load_rhs(Xt, first, x_buffer);
+        add_columns<T>(W, d, x);
+        store_rhs<T>(x, first, Xt);
+    });
 }
 
 }  // namespace hss
