@@ -331,9 +331,8 @@ def test_values_that_are_given_twice(rng):
     assert_array_equal(model.gammas_, [0.5, 1])
 
 
-@pytest.mark.parametrize("parameters", [{"Cs": [1e39]}, {"Cs": [1.0], "sample_weight": 1e39}])
-def test_C_beyond_the_precision_of_the_rows(parameters, rng):
+@pytest.mark.parametrize(("C", "weight"), [(1e39, 1.0), (1.0, 1e39)])
+def test_C_beyond_the_precision_of_the_rows(C, weight, rng):
     X, y = data(rng, 300)
-    weight = np.full(300, parameters.pop("sample_weight", 1.0))
     with pytest.raises(ValueError, match="too large for float32"):
-        SVCCV(**parameters, gammas=[0.5]).fit(X.astype(np.float32), y, sample_weight=weight)
+        SVCCV([C], gammas=[0.5]).fit(X.astype(np.float32), y, sample_weight=np.full(300, weight))
