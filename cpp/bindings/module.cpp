@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
     bindings::bind_threads(m);
     bindings::bind_kernel(m);
     bindings::bind_tree(m);
+    bindings::bind_predict(m);
     bindings::bind_compress(m);
     bindings::bind_ulv(m);
     bindings::bind_svm(m);

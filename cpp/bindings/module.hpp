@@ -10,6 +10,7 @@ void load_lapack();
 void bind_threads(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_tree(nb::module_& m);
+void bind_predict(nb::module_& m);
 void bind_compress(nb::module_& m);
 void bind_ulv(nb::module_& m);
 void bind_svm(nb::module_& m);

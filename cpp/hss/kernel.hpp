@@ -109,16 +109,13 @@ void kernel_block(const Kernel& kernel, const DenseRows<T>& X, const Index* I, I
             for (Index f = 0; f < p; ++f) center[f] += X.data[I[i] * p + f];
         for (Index f = 0; f < p; ++f) center[f] /= static_cast<S>(n_rows);
     }
-    auto gather = [&](const T* x, S* to) {
-        for (Index f = 0; f < p; ++f) to[f] = x[f] - center[f];
-        return simd::dot(to, to, p);
-    };
-    for (Index i = 0; i < n_rows; ++i) norm[i] = gather(X.data + I[i] * p, rows.col(i));
+    for (Index i = 0; i < n_rows; ++i)
+        norm[i] = simd::centered(X.data + I[i] * p, center, p, rows.col(i));
 
     for (Index begin = 0; begin < n_cols; begin += chunk) {
         const Index width = std::min(chunk, n_cols - begin);
         for (Index j = 0; j < width; ++j)
-            norm_y[j] = gather(Y.data + J[begin + j] * p, cols.col(j));
+            norm_y[j] = simd::centered(Y.data + J[begin + j] * p, center, p, cols.col(j));
         gemm<S>('T', 'N', S(1), rows, cols.block(0, 0, p, width), S(0),
                 out.block(0, begin, n_rows, width));
         for (Index j = 0; j < width; ++j) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "few_rhs.hpp"
 #include "kernel.hpp"
 #include "lapack.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
+#include "split.hpp"
 #include "sweep.hpp"
 #include "view.hpp"
 #include "workspace.hpp"
@@ -48,17 +51,21 @@ void grouped_product(const Kernel& kernel, const Rows& X, const Index* x_order,
                      const Index* y_offsets, Index n_groups, const T* W, Index k, T* out) {
     // Large tiles make the products efficient; enough of them keep every thread busy. Their size
     // does not depend on the number of threads, so neither does the result.
-    const Index tile_x = std::clamp<Index>(X.n / 32, 64, 512), tile_y = 512;
+    const Index most_x = std::clamp<Index>(X.n / 32, 64, 512), tile_y = 512;
     struct Task {
-        Index group, begin;
+        Index group, begin, end;
     };
     std::vector<Task> tasks;
-    for (Index g = 0; g < n_groups; ++g)
-        for (Index x = x_offsets[g]; x < x_offsets[g + 1]; x += tile_x) tasks.push_back({g, x});
+    for (Index g = 0; g < n_groups; ++g) {
+        const Index begin = x_offsets[g], n = x_offsets[g + 1] - begin;
+        const Index n_tiles = (n + most_x - 1) / most_x;
+        for (Index t = 0; t < n_tiles; ++t)
+            tasks.push_back({g, begin + t * n / n_tiles, begin + (t + 1) * n / n_tiles});
+    }
     parallel_for(static_cast<Index>(tasks.size()), [&](Index t) {
         static thread_local Buffer<T> block_buffer, value_buffer;
-        const auto [g, begin] = tasks[t];
-        const Index n_x = std::min(tile_x, x_offsets[g + 1] - begin);
+        const auto [g, begin, end] = tasks[t];
+        const Index n_x = end - begin;
         View<T> values = value_buffer.take(k, n_x);
         std::fill_n(values.data, k * n_x, T(0));
         for (Index y = y_offsets[g]; y < y_offsets[g + 1]; y += tile_y) {
@@ -68,6 +75,47 @@ void grouped_product(const Kernel& kernel, const Rows& X, const Index* x_order,
             gemm<T>('N', 'N', T(1), {W + y * k, k, n_y}, block, T(1), values);
         }
         for (Index j = 0; j < n_x; ++j) std::copy_n(values.col(j), k, out + x_order[begin + j] * k);
+    });
+}
+
+// The kernel expansions of the leaves of one tree: rows[ends[g] : ends[g + 1]] of Y, and of W,
+// which is (., k) in C order, belong to leaf g. `route` finds the leaf of a new point.
+template <class T>
+struct LeafExpansions {
+    Kernel kernel;
+    DenseRows<T> Y;
+    const Index *rows, *ends;
+    const T* W;
+    Index k, depth;
+    const T *directions, *thresholds;
+};
+
+// out += the values at the rows of X, one at a time: with few rows per leaf, products of matrices
+// cost more than they save, and so do threads with few rows in all.
+template <class T>
+void add_few_values(const LeafExpansions<T>& tree, const DenseRows<T>& X, T* out) {
+    constexpr Index tile = 512, chunk = 8;
+    const Index p = X.p, k = tree.k;
+    auto add = [&](Index i) {
+        T values[tile];
+        const T* x = X.data + i * p;
+        const Index leaf = leaf_of(X, i, tree.depth, tree.directions, tree.thresholds);
+        for (Index y = tree.ends[leaf]; y < tree.ends[leaf + 1]; y += tile) {
+            const Index n = std::min(tile, tree.ends[leaf + 1] - y);
+            if (tree.kernel.radial())
+                simd::squared_distances(x, tree.Y.data, tree.rows + y, n, p, values);
+            else
+                simd::dots(x, tree.Y.data, tree.rows + y, n, p, values);
+            apply_kernel(tree.kernel, values, n);
+            const View<const T> W{tree.W + y * k, k, n};
+            if (k == 1)
+                out[i] += simd::dot(values, W.data, n);
+            else
+                add_columns<T>(W, values, out + i * k);
+        }
+    };
+    parallel_for((X.n + chunk - 1) / chunk, [&](Index c) {
+        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i) add(i);
     });
 }
 

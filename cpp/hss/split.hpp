@@ -129,19 +129,23 @@ void split_level(const Rows& X, Index n_nodes, const TwoMeansOptions& options, s
     });
 }
 
-// The leaf of every row of X. Directions and thresholds are those of all levels, root first.
+// The leaf of row i of X. Directions and thresholds are those of all levels, root first.
+template <class T, class Rows>
+Index leaf_of(const Rows& X, Index i, Index depth, const T* directions, const T* thresholds) {
+    Index node = 0;
+    for (Index level = 0; level < depth; ++level) {
+        const Index split = (Index(1) << level) - 1 + node;
+        node = 2 * node + (dot(X, i, directions + split * X.p) > thresholds[split]);
+    }
+    return node;
+}
+
 template <class T, class Rows>
 void route(const Rows& X, Index depth, const T* directions, const T* thresholds, Index* leaf) {
     const Index chunk = 256;
     parallel_for((X.n + chunk - 1) / chunk, [&](Index c) {
-        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i) {
-            Index node = 0;
-            for (Index level = 0; level < depth; ++level) {
-                const Index split = (Index(1) << level) - 1 + node;
-                node = 2 * node + (dot(X, i, directions + split * X.p) > thresholds[split]);
-            }
-            leaf[i] = node;
-        }
+        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i)
+            leaf[i] = leaf_of(X, i, depth, directions, thresholds);
     });
 }
 

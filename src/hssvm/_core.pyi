@@ -31,6 +31,21 @@ class KernelMatrix:
         rows: Rows | int,
     ) -> None: ...
 
+class LeafExpansions:
+    """The kernel expansions of the leaves of one tree; see `Kernel.leaf_expansions`."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        Y: Rows,
+        rows: _Indices,
+        ends: _Indices,
+        W: _Floats,
+        directions: _Floats,
+        thresholds: _Floats,
+    ) -> None: ...
+    def add_to(self, X: _Floats, out: _Floats) -> None: ...
+
 class ChildBases:
     """Bases of a level's nodes for the level above: L and Q of `compress.hpp`."""
 

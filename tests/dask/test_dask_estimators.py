@@ -88,13 +88,13 @@ def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, reque
     new, _ = waves_and_bowls(rng, 2000)
     seed = int(rng.integers(1000))
     model = hssvm.dask.SVC(
-        C=3, gamma=0.4, tol=1e-5, n_trees=n_trees, leaf_size=256, max_rank=40, random_state=seed,
+        C=3, gamma=0.4, tol=1e-3, n_trees=n_trees, leaf_size=256, max_rank=40, random_state=seed,
         client=cluster,
     ).fit(X, y)  # fmt: skip
     assert model._model.layout.n_parts == n_workers
     draw = hssvm.SVC(random_state=seed)._seed()
     trees = [
-        local_engine(X, y, n_workers, 3, 0.4, draw, 1e-5, 256, 40, number)
+        local_engine(X, y, n_workers, 3, 0.4, draw, 1e-3, 256, 40, number)
         for number in range(n_trees)
     ]
     at_new, at_rows = (
@@ -107,7 +107,7 @@ def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, reque
     assert_allclose(local.decision_function(new), expected, atol=1e-6)
     assert_allclose(local._compressed.decisions(new)[..., 0], at_new, atol=1e-6)
     report = model.fit_report_
-    assert report.gap[0] <= 1e-5
+    assert report.gap[0] <= 1e-3
     assert report.n_trees == local.fit_report_.n_trees == n_trees
     if n_trees > 1:
         variance = at_rows.var(axis=0, ddof=1).mean()
@@ -214,7 +214,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
 
 def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     X, truth = waves_and_bowls(rng, 4000)
-    parameters = {"C": 3, "tol": 1e-2, "n_trees": 1, "random_state": 1}
+    parameters = {"C": 3, "tol": 0.1, "n_trees": 1, "random_state": 1}
     w = rng.uniform(0.5, 2, 4000) * (rng.random(4000) < 0.55)
     y = np.where(w > 0, truth, np.where(truth == "in", "out", "in"))  # without weights: noise
     frame = pd.DataFrame(X, columns=list("abc")).assign(label=y, weight=w)
@@ -431,7 +431,7 @@ def broken_kernel(X, Y):
 
 def test_tls(client, rng):
     X, y = waves_and_bowls(rng, 4000)
-    parameters = {"C": 3, "n_trees": 1, "random_state": 0}
+    parameters = {"C": 3, "tol": 0.1, "n_trees": 1, "random_state": 0}
     expected = hssvm.dask.SVC(**parameters, client=client).fit(X, y).decision_function(X)
     security = Security.temporary()
     with (

@@ -33,6 +33,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.predictors.few_rows import is_plain
 from hssvm.problems import Problem
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training import FitReport, Task, TrainingResult, train
@@ -204,9 +205,20 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         check_is_fitted(self)
         predictor = self._predictor()
         dtype = predictor.X.dtype
-        require_valid_sparse(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        if not self._needs_no_validation(X, dtype):
+            require_valid_sparse(X)
+            X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         return predictor(self._scaling(X))
+
+    def _needs_no_validation(self, X: Any, dtype: np.dtype[Any]) -> bool:
+        """Whether `X` is clearly valid; `validate_data` would take most of the time of few rows."""
+        return bool(
+            is_plain(X, dtype)
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+            and np.isfinite(X).all()
+        )
 
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
         check_parameter("prediction", self.prediction, RULES["prediction"])

@@ -155,6 +155,30 @@ class Kernel(ABC):
         (m, k) array with the dtype of W, which is also that of X and Y
         """
 
+    def leaf_expansions(
+        self,
+        Y: Rows,
+        rows: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        W: Floats,
+        directions: Floats,
+        thresholds: Floats,
+    ) -> _core.LeafExpansions | None:
+        """Return the expansions of the leaves of a tree, for fast evaluation at few points.
+
+        Parameters
+        ----------
+        Y, rows, ends, W
+            As `Y`, `y_rows`, `y_ends` and `W` of `grouped_product`.
+        directions, thresholds
+            The cuts of the tree.
+
+        Returns
+        -------
+        None if the core does not implement the kernel, or not for such rows
+        """
+        return None
+
     def product(self, X: Rows, Y: Rows, W: Floats) -> Floats:
         """``k(X, Y) W``, (m, k), without storing the kernel block."""
         one_group, n = np.zeros(X.shape[0], np.int64), Y.shape[0]
@@ -199,6 +223,22 @@ class CoreKernel(Kernel):
             self._core_kernel, core_rows(X), order, x_ends, core_rows(Y), y_rows, y_ends, W, out
         )
         return out
+
+    def leaf_expansions(
+        self,
+        Y: Rows,
+        rows: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        W: Floats,
+        directions: Floats,
+        thresholds: Floats,
+    ) -> _core.LeafExpansions | None:
+        """Return the expansions of the leaves of a tree; see `Kernel.leaf_expansions`."""
+        if scipy.sparse.issparse(Y):
+            return None
+        return _core.LeafExpansions(
+            self._core_kernel, core_rows(Y), rows, ends, W, directions, thresholds
+        )
 
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""

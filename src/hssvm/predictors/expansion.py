@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
-from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
+from hssvm.predictors.few_rows import FewRowsPredictor
 
 
-class ExpansionPredictor(Aligned):
+class ExpansionPredictor(FewRowsPredictor):
     """Evaluates ``sum_i k(., x_i) z_i`` at new points, for the columns z of `Z`.
 
     Parameters
@@ -34,4 +37,22 @@ class ExpansionPredictor(Aligned):
 
     def __call__(self, X: Rows) -> Floats:
         """Values at the rows of `X`, (m, k), in the precision of the training rows."""
-        return self.kernel.product(rows_like(X, self.X), self.X, self.Z)
+        few = self._values_of_few(X)
+        return self.kernel.product(rows_like(X, self.X), self.X, self.Z) if few is None else few
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, k."""
+        return int(self.Z.shape[1])
+
+    @property
+    def n_leaves(self) -> int:
+        """1: all points are in one leaf."""
+        return 1
+
+    def _leaf_expansions(
+        self,
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]]:
+        n, p = self.X.shape
+        no_cuts = np.empty((0, p), self.X.dtype), np.empty(0, self.X.dtype)
+        yield np.arange(n), np.array([0, n]), self.Z, *no_cuts

@@ -11,7 +11,7 @@ averaged; the rows of all trees are stored once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from hssvm.hss.matrix import HSSMatrix, RootExchange
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
+from hssvm.predictors.few_rows import FewRowsPredictor
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class LeafExpansions(Aligned):
         return cls(cuts, rows, ends, weights[rows], intercept)
 
 
-class LeafwisePredictor(Aligned):
+class LeafwisePredictor(FewRowsPredictor):
     """Evaluates the mean of ``sum_i k~(., x_i) z_i`` over several trees at new points.
 
     Parameters
@@ -142,14 +143,29 @@ class LeafwisePredictor(Aligned):
         """Number of columns, k."""
         return int(self.trees[0].weights.shape[1])
 
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of the first tree."""
+        return self.trees[0].tree.n_leaves
+
     def __call__(self, X: Rows) -> Floats:
         """Mean over the trees at the rows of `X`, (m, k), in the precision of the training rows."""
+        few = self._values_of_few(X)
+        if few is not None:
+            return few
         X = rows_like(X, self.X)
         total = self._values(X, self.trees[0])
         for tree in self.trees[1:]:
             total += self._values(X, tree)
         total /= len(self.trees)
         return total
+
+    def _leaf_expansions(
+        self,
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]]:
+        for tree in self.trees:
+            cuts = tree.tree.directions, tree.tree.thresholds
+            yield tree.rows, tree.ends, tree.weights, *cuts
 
     def decisions(self, X: Rows) -> Floats:
         """Decision values of each tree, with its own intercept, (n_trees, m, k)."""

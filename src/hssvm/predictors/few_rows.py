@@ -1,0 +1,75 @@
+"""Predictions at few rows per leaf, which the core evaluates one at a time, without BLAS.
+
+There, the overhead of matrix products would exceed the computation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm.kernels.aligned import Aligned
+from hssvm.kernels.base import Floats, Kernel, Rows
+
+FEW_ROWS = 4
+"""Number of rows per leaf up to which a predictor evaluates them one at a time."""
+
+
+def is_plain(X: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether `X` is an array that the core accepts as it is."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype == dtype
+        and X.flags.c_contiguous
+        and X.flags.aligned
+    )
+
+
+class FewRowsPredictor(Aligned, ABC):
+    """Base class of predictors that evaluate few rows in the core."""
+
+    kernel: Kernel
+    X: Rows
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """Number of columns, k."""
+
+    @property
+    @abstractmethod
+    def n_leaves(self) -> int:
+        """Number of leaves of a tree."""
+
+    @abstractmethod
+    def _leaf_expansions(
+        self,
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]]:
+        """Arguments of `Kernel.leaf_expansions` after the rows, one tuple per tree."""
+
+    @cached_property
+    def _few_rows(self) -> list[_core.LeafExpansions] | None:
+        trees = [self.kernel.leaf_expansions(self.X, *tree) for tree in self._leaf_expansions()]
+        known = [tree for tree in trees if tree is not None]
+        return known if len(known) == len(trees) else None
+
+    def _values_of_few(self, X: Rows) -> Floats | None:
+        """Mean over the trees, or None if `X` has many rows or has to be converted."""
+        few = X.shape[0] <= FEW_ROWS * self.n_leaves
+        if not few or not is_plain(X, self.X.dtype) or self._few_rows is None:
+            return None
+        values: Floats = np.zeros((X.shape[0], self.n_columns), X.dtype)
+        for tree in self._few_rows:
+            tree.add_to(X, values)
+        values /= len(self._few_rows)
+        return values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_few_rows"}
