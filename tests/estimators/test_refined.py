@@ -152,6 +152,15 @@ def test_certificate_of_a_float32_model_is_computed_in_float64(rng):
     assert_allclose(found.gap[0], 1 - (np.abs(z).sum() - z @ K @ z / 2) / primal, atol=1e-5)
 
 
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_the_reported_gap_is_that_of_the_certificate(C, rng):
+    """Also where rounding errors of float32 are as large as the gap."""
+    X, y = noisy_classes(rng, 2500, dtype=np.float32)
+    model = SVC(C=C, gamma=0.3, refine=True, tol=1e-2, random_state=0).fit(X, y)
+    assert model.fit_report_.n_rounds[0] > 0
+    assert model.certify(X, y).gap[0] == pytest.approx(model.fit_report_.gap[0], rel=0.2)
+
+
 def test_certificate_needs_the_training_data(rng):
     X, y = noisy_classes(rng, 300)
     model = SVC().fit(X, y)

@@ -25,6 +25,19 @@ def test_pieces_of_the_kernel_matrix(kernel, sparse, rng):
     assert rows.product(nothing, B, W).shape == (0, 2)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_products_of_float32_rows_in_float64(sparse, rng, monkeypatch):
+    monkeypatch.setattr("hssvm.kernels.lazy.CONVERTED_ROWS", 17)
+    X = rng.standard_normal((60, 3)).astype(np.float32)
+    K = kernel_matrix(Gaussian(0.5), X.astype(float))
+    rows = LazyKernelMatrix(Gaussian(0.5), scipy.sparse.csr_array(X) if sparse else X)
+    columns, W = rng.choice(60, 20, replace=False), rng.standard_normal((20, 2)).astype(np.float32)
+    found = rows.product_in_float64(columns, W)
+    assert_allclose(found, K[:, columns] @ W.astype(float), rtol=1e-12, atol=1e-12)
+    assert rows.n_values == 2 * 60 * 20
+    assert not rows.product_in_float64(columns[:0], W[:0]).any()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_nominal_cost_of_a_value(dtype, rng):
     """Within a factor of two of what two cores were measured to compute, in values per second."""

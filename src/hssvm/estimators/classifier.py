@@ -111,9 +111,8 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         """Compute the objective values and duality gap on the exact kernel.
 
         The gap bounds the distance to the exact support vector machine, as found by LIBSVM: the
-        objective of the model exceeds the optimum by at most this relative amount. The report of a
-        refined model has the gap in the precision of its rows; here everything is computed in
-        float64, at the cost of the kernel values of all rows with all support vectors.
+        objective of the model exceeds the optimum by at most this relative amount. Everything is
+        computed in float64, at the cost of the kernel values of all rows with all support vectors.
 
         Parameters
         ----------

@@ -9,12 +9,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
+from hssvm.kernels.base import LAYOUT, CoreKernel, Floats, Kernel, Rows
 
 PER_VALUE, PER_FEATURE, PER_NONZERO = 0.3e-9, 0.0078e-9, 0.05e-9
 """Seconds per kernel value in float32, measured by the benchmarks on two cores: a constant, plus a
 term per feature, or per nonzero of a sparse row. The sum is accurate to about 25% between 8
 features (cod-rna) and 780 (MNIST)."""
+
+CONVERTED_ROWS = 8192
+"""Number of rows that are converted to float64 at a time."""
 
 PYTHON_SLOWDOWN = 10.0
 """Assumed slowdown of kernels that are Python functions."""
@@ -72,6 +75,16 @@ class LazyKernelMatrix:
             return np.zeros((rows.size, W.shape[1]), W.dtype)
         self.n_values += rows.size * columns.size
         return self.kernel.product(self.X[rows], self.X[columns], np.ascontiguousarray(W))
+
+    def product_in_float64(self, columns: NDArray[np.int64], W: Floats) -> NDArray[np.float64]:
+        """``K[:, columns] @ W`` in float64, whatever the precision of the rows."""
+        self.n_values += self.n * columns.size * 8 // self.dtype.itemsize
+        Y, W = self.X[columns].astype(np.float64), np.require(W, np.float64, LAYOUT)
+        out = np.zeros((self.n, W.shape[1]))
+        for begin in range(0, self.n if columns.size else 0, CONVERTED_ROWS):
+            rows = slice(begin, begin + CONVERTED_ROWS)
+            out[rows] = self.kernel.product(self.X[rows].astype(np.float64), Y, W)
+        return out
 
     @property
     def value_cost(self) -> float:

@@ -68,6 +68,12 @@ class LazyProduct:
         self._add(unwatched, all_rows, self.Z - self.seen)
         self.seen = self.Z.copy()
 
+    def recompute(self) -> None:
+        """Compute F anew at all rows, in float64."""
+        support = np.flatnonzero(self.Z.any(axis=1))
+        self.F = self.kernel_matrix.product_in_float64(support, self.Z[support])
+        self.seen = self.Z.copy()
+
     def _add(self, rows: NDArray[np.int64], columns: NDArray[np.int64], change: Floats) -> None:
         """``F[rows] += K[rows, columns] change``."""
         moved = change.any(axis=1)

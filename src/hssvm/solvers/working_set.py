@@ -26,31 +26,27 @@ from numpy.typing import NDArray
 
 from hssvm._threads import with_serial_blas
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems.base import Problem
+from hssvm.problems.base import Objective, Problem
 from hssvm.solvers.lazy_product import LazyProduct
-from hssvm.solvers.optimality import optimal_scale, violations
+from hssvm.solvers.optimality import optimal_scale, rounding_error, violations
 from hssvm.solvers.solution import Callback, Solution, Status
+from hssvm.solvers.start import choose_start
 from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel
 
 logger = logging.getLogger(__name__)
 
-WATCH_FIRST, WATCH = 0.3, 0.2
-"""Rows are watched if their violation exceeds minus this value: at first, when the gradient comes
-from K~, and later."""
-
-MIN_START_SCALE, TRIAL_ROWS = 0.5, 512
-"""A column whose optimal scale is below MIN_START_SCALE starts at 0, as K~ is too far from K. The
-scale is estimated from TRIAL_ROWS rows."""
-
-MIN_WATCHED, WATCHED_FRACTION = 5000, 5
-"""If a column starts at 0, at least MIN_WATCHED rows, or one row in WATCHED_FRACTION, are watched
-until the first check."""
+WATCH = 0.2
+"""Rows are watched if their violation exceeds minus this value."""
 
 FIRST_VIOLATION = 0.1
 """Largest violation at which the first check is made."""
 
 MAX_STEPS = 200_000
 """Maximum number of SMO steps per round: a few seconds between tests for Ctrl-C and max_time."""
+
+ROUNDING = 0.1
+"""A check computes F in float64 if rounding errors may change the gap by more than this fraction of
+the tolerance."""
 
 PATIENCE = 50
 """Number of rounds without a smaller violation after which a column has stagnated."""
@@ -141,30 +137,15 @@ class _Run:
         self.began = time.perf_counter()
         self.n_values_before = K.n_values
         self.ended = False
+        self.in_float64 = False  # whether checks compute F in float64
         capacity = max(int((solver.memory / K.dtype.itemsize) ** 0.5), 2 * problem.k)
         self.working_set = WorkingKernel(K, min(capacity, K.n))
         self.shuffle = np.random.default_rng(0)
 
     def begin(self, start: Solution) -> None:
-        """Compute F at the start; columns with a poor start begin at 0."""
+        """Compute F at the start."""
         problem, kernel_matrix = self.problem, self.working_set.kernel_matrix
-        Z = start.Z.copy()
-        support = np.flatnonzero(Z.any(axis=1))
-        rows = self.shuffle.permutation(support)[:TRIAL_ROWS]
-        trial = kernel_matrix.product(rows, support, Z[support])
-        poor = optimal_scale(problem, rows, Z[rows], trial) < MIN_START_SCALE
-        Z[:, poor] = 0
-        gradient = start.F + start.intercept - problem.linear
-        violation, _, _ = violations(problem, np.arange(problem.n), start.Z, gradient)
-        near = violation[:, ~poor].max(axis=1, initial=-np.inf) > -WATCH_FIRST
-        near[Z.any(axis=1)] = True
-        if poor.any():
-            near[
-                self.shuffle.permutation(problem.n)[
-                    : max(MIN_WATCHED, problem.n // WATCHED_FRACTION)
-                ]
-            ] = True
-        watched = np.flatnonzero(near)
+        Z, watched = choose_start(problem, kernel_matrix, start, self.shuffle)
         self.product = LazyProduct.at(kernel_matrix, Z, watched)
         self.product.scale(optimal_scale(problem, watched, Z[watched], self.product.F[watched]))
 
@@ -233,8 +214,7 @@ class _Run:
         """Evaluate the gap on all rows, remove finished columns, and update the watched rows."""
         self.check_limits()
         product, solver = self.product, self.solver
-        product.refresh()
-        values = self.problem.evaluate(product.Z, product.F)
+        values = self.evaluate()
         self.solution.update(self.open, product.Z, product.F, values)
         self.solution.n_iter[self.open] = self.rounds
         self.solution.remember(self.rounds)
@@ -263,6 +243,19 @@ class _Run:
             near[self.working_set.rows] = True
             product.watched = np.flatnonzero(near)
         self.keep_columns(active)
+
+    def evaluate(self) -> Objective:
+        """Objective values on all rows, in float64 if the rounding errors of float32 matter."""
+        product, problem = self.product, self.problem
+        if not self.in_float64:
+            product.refresh()
+            values = problem.evaluate(product.Z, product.F)
+            error = rounding_error(product.Z) / values.size
+            self.in_float64 = bool(error.max() > ROUNDING * self.solver.tol)
+            if not self.in_float64 or product.Z.dtype == np.float64:
+                return values
+        product.recompute()
+        return problem.evaluate(product.Z, product.F)
 
     def keep_columns(self, active: NDArray[np.bool_]) -> None:
         """Remove all but the active columns."""
