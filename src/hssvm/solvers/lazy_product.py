@@ -69,7 +69,7 @@ class LazyProduct:
         self.seen = self.Z.copy()
 
     def recompute(self) -> None:
-        """Compute F anew at all rows, in float64."""
+        """Recompute F at all rows, in float64."""
         support = np.flatnonzero(self.Z.any(axis=1))
         self.F = self.kernel_matrix.product_in_float64(support, self.Z[support])
         self.seen = self.Z.copy()

@@ -251,8 +251,9 @@ class _Run:
             product.refresh()
             values = problem.evaluate(product.Z, product.F)
             error = rounding_error(product.Z) / values.size
-            self.in_float64 = bool(error.max() > ROUNDING * self.solver.tol)
-            if not self.in_float64 or product.Z.dtype == np.float64:
+            rounding_matters = bool(error.max() > ROUNDING * self.solver.tol)
+            self.in_float64 = rounding_matters and product.Z.dtype == np.float32
+            if not self.in_float64:
                 return values
         product.recompute()
         return problem.evaluate(product.Z, product.F)
