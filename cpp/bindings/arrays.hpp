@@ -32,6 +32,12 @@ Index size(const T& array) {
     return static_cast<Index>(array.size());
 }
 
+// Keeps an array alive, whatever its type.
+template <class A>
+std::shared_ptr<void> retain(const A& array) {
+    return std::make_shared<A>(array);
+}
+
 inline void check_indices(const Indices& indices, Index n) {
     for (Index i = 0; i < size(indices); ++i)
         require(indices.data()[i] >= 0 && indices.data()[i] < n, "row index out of range");

@@ -24,11 +24,6 @@ using namespace nb::literals;
 
 namespace {
 
-template <class A>
-std::shared_ptr<void> retain(const A& array) {
-    return std::make_shared<A>(array);
-}
-
 template <class T>
 void bind_rows(nb::class_<Rows>& cls) {
     cls.def(

@@ -41,10 +41,8 @@ void make(LeafExpansions* self, const hss::Kernel& kernel, const Rows& Y, Indice
     check_offsets(ends, size(rows));
     check_indices(rows, dense->n);
     auto owners = Y.owners;
-    auto retain = [&](auto& array) {
-        owners.push_back(std::make_shared<std::decay_t<decltype(array)>>(array));
-    };
-    retain(rows), retain(ends), retain(W), retain(directions), retain(thresholds);
+    owners.insert(owners.end(),
+                  {retain(rows), retain(ends), retain(W), retain(directions), retain(thresholds)});
     new (self) LeafExpansions{hss::LeafExpansions<T>{kernel, *dense, rows.data(), ends.data(),
                                                      W.data(), static_cast<Index>(W.shape(1)),
                                                      depth, directions.data(), thresholds.data()},

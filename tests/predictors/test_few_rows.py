@@ -17,7 +17,7 @@ from hssvm.kernels.base import CoreKernel
 from hssvm.predictors import ExpansionPredictor
 from hssvm.predictors.few_rows import FEW_ROWS
 
-MANY = "hssvm.predictors.few_rows.FEW_ROWS"
+LIMIT = "hssvm.predictors.few_rows.FEW_ROWS"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -42,7 +42,7 @@ def test_leafwise_values(n_rows, rng):
     H = compress(Gaussian(0.3), X, ClusterTree.build(X, 40), max_rank=10, random_state=rng)
     predictor = leafwise(H, rng.standard_normal((2000, 2)))
     found = predictor(T)
-    with mock.patch(MANY, 0):
+    with mock.patch(LIMIT, 0):
         assert_allclose(found, predictor(T), rtol=1e-9, atol=1e-9)
 
 
@@ -72,7 +72,7 @@ def test_one_row_at_a_time(refine, dtype, rng):
     X = rng.standard_normal((3000, 5)).astype(dtype)
     y = np.digitize(X[:, 0] * X[:, 1], [-0.5, 0.5])
     model = SVC(refine=refine, scaling="standard", random_state=0).fit(X[:2500], y[:2500])
-    with mock.patch(MANY, 0):
+    with mock.patch(LIMIT, 0):
         expected = model.decision_function(X[2500:])
     error = 1e-4 if dtype == np.float32 else 1e-9
     for i in range(2500, 2520):

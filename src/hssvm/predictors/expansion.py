@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
-from hssvm.predictors.few_rows import FewRowsPredictor
+from hssvm.predictors.few_rows import FewRowsPredictor, LeafArrays
 
 
 class ExpansionPredictor(FewRowsPredictor):
@@ -50,9 +49,7 @@ class ExpansionPredictor(FewRowsPredictor):
         """1: all points are in one leaf."""
         return 1
 
-    def _leaf_expansions(
-        self,
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]]:
+    def _leaf_expansions(self) -> Iterator[LeafArrays]:
         n, p = self.X.shape
         no_cuts = np.empty((0, p), self.X.dtype), np.empty(0, self.X.dtype)
         yield np.arange(n), np.array([0, n]), self.Z, *no_cuts

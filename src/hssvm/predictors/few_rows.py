@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows
+
+LeafArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]
+"""Arguments of `Kernel.leaf_expansions` after the rows."""
 
 FEW_ROWS = 4
 """Number of rows per leaf up to which a predictor evaluates them one at a time."""
@@ -49,10 +52,8 @@ class FewRowsPredictor(Aligned, ABC):
         """Number of leaves of a tree."""
 
     @abstractmethod
-    def _leaf_expansions(
-        self,
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]]:
-        """Arguments of `Kernel.leaf_expansions` after the rows, one tuple per tree."""
+    def _leaf_expansions(self) -> Iterator[LeafArrays]:
+        """Yield the arrays of each tree."""
 
     @cached_property
     def _few_rows(self) -> list[_core.LeafExpansions] | None:

@@ -21,7 +21,7 @@ from hssvm.hss.matrix import HSSMatrix, RootExchange
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
-from hssvm.predictors.few_rows import FewRowsPredictor
+from hssvm.predictors.few_rows import FewRowsPredictor, LeafArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +160,7 @@ class LeafwisePredictor(FewRowsPredictor):
         total /= len(self.trees)
         return total
 
-    def _leaf_expansions(
-        self,
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]]:
+    def _leaf_expansions(self) -> Iterator[LeafArrays]:
         for tree in self.trees:
             cuts = tree.tree.directions, tree.tree.thresholds
             yield tree.rows, tree.ends, tree.weights, *cuts
