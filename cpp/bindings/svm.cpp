@@ -1,18 +1,70 @@
-// The separable step of ADMM, and SMO.
+// The separable step of ADMM, SMO, and products with kept rows of a kernel matrix.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "kernel_matrix.hpp"
 #include "module.hpp"
 #include "svm/prox.hpp"
+#include "svm/small.hpp"
 #include "svm/smo.hpp"
+#include "svm/transposed_product.hpp"
 
 namespace bindings {
 
 using namespace nb::literals;
 
 namespace {
+
+template <class T>
+svm::SmallProblem<T> small_problem(Index n, const Array<const T>& linear,
+                                   const Array<const T>& lower, const Array<const T>& upper,
+                                   double l1_weight, const Array<T>& z, const Array<double>& F) {
+    require(
+        size(linear) == n && size(lower) == n && size(upper) == n && size(z) == n && size(F) == n,
+        "solve_small: shapes do not match");
+    return {n, linear.data(), lower.data(), upper.data(), l1_weight, z.data(), F.data()};
+}
+
+template <class T>
+void bind_small(nb::module_& m) {
+    m.def(
+        "solve_small",
+        [](const hss::Kernel& kernel, const Rows& X, Array<const T> linear, Array<const T> lower,
+           Array<const T> upper, double l1_weight, Array<T> z, Array<double> F, double tol,
+           Index max_steps) {
+            const auto* rows = std::get_if<hss::DenseRows<T>>(&X.rows);
+            if (!rows) throw nb::type_error("X must be dense, with the dtype of z");
+            const auto problem = small_problem(rows->n, linear, lower, upper, l1_weight, z, F);
+            svm::SmallResult result;
+            {
+                ReleaseGil release;
+                svm::KernelRows<T> K(kernel, *rows);
+                result = svm::solve_small<T>(K, problem, tol, max_steps);
+            }
+            return nb::make_tuple(result.steps, result.gap);
+        },
+        "kernel"_a, "X"_a, "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a);
+    m.def(
+        "solve_small",
+        [](Matrix<const T> K, Array<const T> linear, Array<const T> lower, Array<const T> upper,
+           double l1_weight, Array<T> z, Array<double> F, double tol, Index max_steps) {
+            const Index n = static_cast<Index>(K.shape(0));
+            require(K.shape(0) == K.shape(1), "solve_small: K must be square");
+            const auto problem = small_problem(n, linear, lower, upper, l1_weight, z, F);
+            svm::SmallResult result;
+            {
+                ReleaseGil release;
+                svm::DenseMatrix<T> matrix{K.data(), n};
+                result = svm::solve_small<T>(matrix, problem, tol, max_steps);
+            }
+            return nb::make_tuple(result.steps, result.gap);
+        },
+        "K"_a.noconvert(), "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a);
+}
 
 template <class T>
 void bind_functions(nb::module_& m) {
@@ -67,6 +119,18 @@ void bind_functions(nb::module_& m) {
         "K"_a.noconvert(), "offsets"_a.noconvert(), "members"_a.noconvert(), "lower"_a.noconvert(),
         "upper"_a.noconvert(), "l1_weight"_a.noconvert(), "z"_a.noconvert(), "g"_a.noconvert(),
         "tol"_a.noconvert(), "max_steps"_a, "steps"_a.noconvert());
+    m.def(
+        "add_transposed_product",
+        [](Matrix<const T> block, Matrix<const T> W, Matrix<T> out) {
+            require(block.shape(0) == W.shape(0) && block.shape(1) == out.shape(0) &&
+                        W.shape(1) == out.shape(1) && W.shape(1) > 0,
+                    "add_transposed_product: shapes do not match");
+            ReleaseGil release;
+            svm::add_transposed_product<T>(block.data(), static_cast<Index>(block.shape(0)),
+                                           static_cast<Index>(block.shape(1)), W.data(),
+                                           static_cast<Index>(W.shape(1)), out.data());
+        },
+        "block"_a.noconvert(), "W"_a.noconvert(), "out"_a.noconvert());
 }
 
 }  // namespace
@@ -74,6 +138,8 @@ void bind_functions(nb::module_& m) {
 void bind_svm(nb::module_& m) {
     bind_functions<float>(m);
     bind_functions<double>(m);
+    bind_small<float>(m);
+    bind_small<double>(m);
 }
 
 }  // namespace bindings

@@ -14,17 +14,19 @@
 
 #include "hss/parallel.hpp"
 #include "hss/view.hpp"
+#include "kernel_rows.hpp"
 #include "smo_simd.hpp"
 
 namespace svm {
 
-using hss::Index;
 using hss::parallel_for;
 
-template <class T>
+// Matrix has K.row(i) and K.diagonal(i).
+template <class T, class Matrix>
 class Smo {
-    const Index q, ld;
-    const T *const K, *const lower, *const upper;
+    const Index q;
+    Matrix& K;
+    const T *const lower, *const upper;
     const T l1_weight;
     T *const z, *const g;
     std::vector<T> diagonal, gain;
@@ -40,12 +42,12 @@ class Smo {
     T end_down(Index i) const { return z[i] > 0 && lower[i] < 0 ? T(0) : lower[i]; }
 
   public:
-    // K is q x q with leading dimension ld; z and g are updated in place.
-    Smo(Index q, const T* K, Index ld, const T* lower, const T* upper, T l1_weight, T* z, T* g)
-        : q(q), ld(ld), K(K), lower(lower), upper(upper), l1_weight(l1_weight), z(z), g(g),
-          diagonal(q), gain(q), rise_cost(q), fall_cost(q) {
+    // K is q x q; z and g are updated in place.
+    Smo(Index q, Matrix& K, const T* lower, const T* upper, T l1_weight, T* z, T* g)
+        : q(q), K(K), lower(lower), upper(upper), l1_weight(l1_weight), z(z), g(g), diagonal(q),
+          gain(q), rise_cost(q), fall_cost(q) {
         for (Index i = 0; i < q; ++i) {
-            diagonal[i] = K[i * ld + i];
+            diagonal[i] = K.diagonal(i);
             update_costs(i);
         }
     }
@@ -55,10 +57,10 @@ class Smo {
     Index run(T tol, Index max_steps) {
         if (q < 2) return 0;
         const T flat = std::numeric_limits<T>::epsilon();
-        Index i = simd::update_gradient(g, K, K, T(0), rise_cost.data(), q);
+        Index i = simd::update_gradient(g, z, z, T(0), rise_cost.data(), q);
         for (Index step = 0; step < max_steps; ++step) {
             if (!(z[i] < upper[i])) return step;
-            const T* row = K + i * ld;
+            const T* row = K.row(i);
             const T slope = g[i] + rise_cost[i];
             T largest;
             const Index j = simd::select_partner(g, fall_cost.data(), row, diagonal.data(), q,
@@ -74,9 +76,21 @@ class Smo {
             z[j] = length == room_j ? bottom : z[j] - length;
             update_costs(i);
             update_costs(j);
-            i = simd::update_gradient(g, row, K + j * ld, length, rise_cost.data(), q);
+            i = simd::update_gradient(g, row, K.row(j), length, rise_cost.data(), q);
         }
         return max_steps;
+    }
+
+    // An intercept between those that the gradients of the steepest rise and fall ask for.
+    double intercept() const {
+        double rise = simd::huge<T>(), fall = -simd::huge<T>();
+        for (Index i = 0; i < q; ++i) {
+            rise = std::min<double>(rise, g[i] + rise_cost[i]);
+            fall = std::max<double>(fall, g[i] - fall_cost[i]);
+        }
+        const bool can_rise = rise<simd::huge<T>() / 2, can_fall = fall> - simd::huge<T>() / 2;
+        if (can_rise && can_fall) return -(rise + fall) / 2;
+        return can_rise ? -rise : can_fall ? -fall : 0.0;
     }
 };
 
@@ -121,8 +135,9 @@ void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Ind
             part = copy;
             stride = q;
         }
-        steps[c] = Smo<T>(q, part, stride, lower + begin, upper + begin,
-                          static_cast<T>(l1_weight[c]), z + begin, g + begin)
+        DenseMatrix<T> matrix{part, stride};
+        steps[c] = Smo<T, DenseMatrix<T>>(q, matrix, lower + begin, upper + begin,
+                                          static_cast<T>(l1_weight[c]), z + begin, g + begin)
                        .run(static_cast<T>(tol[c]), max_steps);
     });
 }

@@ -1,6 +1,7 @@
 """The compiled core. Arrays are C-contiguous; one precision, float32 or float64, per call."""
 
 from collections.abc import Callable
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,3 +223,29 @@ def smo(
     max_steps: int,
     steps: _Indices,
 ) -> None: ...
+def add_transposed_product(block: _Floats, W: _Floats, out: _Floats) -> None: ...
+@overload
+def solve_small(
+    kernel: Kernel,
+    X: Rows,
+    linear: _Floats,
+    lower: _Floats,
+    upper: _Floats,
+    l1_weight: float,
+    z: _Floats,
+    F: NDArray[np.float64],
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float]: ...
+@overload
+def solve_small(
+    K: _Floats,
+    linear: _Floats,
+    lower: _Floats,
+    upper: _Floats,
+    l1_weight: float,
+    z: _Floats,
+    F: NDArray[np.float64],
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float]: ...

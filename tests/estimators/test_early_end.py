@@ -31,7 +31,7 @@ def test_a_column_below_tol_is_converged(rng, monkeypatch):
     """Of few rows, which go on to a smaller gap."""
     X, y = easy_and_hard(rng, 500)
     end_between(monkeypatch, 0.3)
-    model = SVC(C=1e4, gamma=0.5, tol=0.3, random_state=0)
+    model = SVC(C=1e4, gamma=0.5, tol=0.3, multi_class="ovr", random_state=0)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         model.fit(X, y)
     report = model.fit_report_

@@ -6,6 +6,7 @@ that of LIBSVM's by more than the duality gap that the report claims.
 
 import warnings
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -138,25 +139,53 @@ def assert_predicts(values, problem, Z, intercept):
     assert np.all(errors <= rounding_errors(problem, Z, intercept))
 
 
+def classes_of(problem, n_classes):
+    cuts = np.quantile(problem.signal, np.arange(1, n_classes) / n_classes)
+    return np.searchsorted(cuts, problem.signal)
+
+
+def hinge_objective(K, cost, z, b, sign):
+    return z @ K @ z / 2 + cost @ np.maximum(0, 1 - sign * (K @ z + b))
+
+
+def test_one_vs_one(problem, number):
+    n_classes = 3 + number % 3
+    y = classes_of(problem, n_classes)
+    model = SVC(C=problem.C, scaling=None, multi_class="ovo", **problem.kernel)
+    Z, K, cost = fit(model, problem, y), problem.K(), problem.cost
+    for pair, (i, j) in enumerate(combinations(range(model.classes_.size), 2)):
+        first, second = np.flatnonzero(y == i), np.flatnonzero(y == j)
+        rows, sign = np.r_[first, second], np.repeat([1.0, -1.0], [first.size, second.size])
+        z, b = np.r_[Z[first, j - 1], Z[second, i]], model.intercept_[pair]
+        own, block = cost[rows], K[np.ix_(rows, rows)]
+        assert np.all(z * sign >= 0) and np.all(np.abs(z) <= own * (1 + 1e-6))
+        weight = None if problem.weight is None else problem.weight[rows]
+        theirs = reference(svm.SVC(C=problem.C), block, sign, weight)
+        padded = np.zeros(len(K))
+        padded[rows] = z
+        rounding = own @ rounding_errors(problem, padded[:, None], b)[rows, 0]
+        assert_as_good(
+            hinge_objective(block, own, z, b, sign), hinge_objective(block, own, *theirs, sign),
+            own.sum(), model.fit_report_.gap[pair], rounding,
+        )  # fmt: skip
+
+
 def test_classification(problem, number):
     n_classes = 2 + number % 3 if len(problem.X) > 20 else 2
-    cuts = np.quantile(problem.signal, np.arange(1, n_classes) / n_classes)
-    y = np.searchsorted(cuts, problem.signal)
-    model = SVC(C=problem.C, scaling=None, **problem.kernel)
+    y = classes_of(problem, n_classes)
+    model = SVC(C=problem.C, scaling=None, multi_class="ovr", **problem.kernel)
     Z, K, cost = fit(model, problem, y), problem.K(), problem.cost
     rounding = rounding_errors(problem, Z, model.intercept_)
     assert_predicts(model.decision_function(problem.rows), problem, Z, model.intercept_)
-
-    def objective(z, b, sign):
-        return z @ K @ z / 2 + cost @ np.maximum(0, 1 - sign * (K @ z + b))
 
     for j, label in enumerate(model.classes_[1:] if n_classes == 2 else model.classes_):
         sign = np.where(y == label, 1.0, -1.0)
         assert np.all(Z[:, j] * sign >= 0) and np.all(np.abs(Z[:, j]) <= cost * (1 + 1e-6))
         theirs = reference(svm.SVC(C=problem.C), K, sign, problem.weight)
         assert_as_good(
-            objective(Z[:, j], model.intercept_[j], sign), objective(*theirs, sign), cost.sum(),
-            model.fit_report_.gap[j], cost @ rounding[:, j],
+            hinge_objective(K, cost, Z[:, j], model.intercept_[j], sign),
+            hinge_objective(K, cost, *theirs, sign),
+            cost.sum(), model.fit_report_.gap[j], cost @ rounding[:, j],
         )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def test_refined_is_the_exact_svm(dtype, sparse, rng):
 
 def test_refined_classes_are_one_against_the_rest(rng):
     X, y = noisy_classes(rng, 2500, n_classes=3)
-    model = SVC(gamma=0.3, class_weight="balanced", refine=True).fit(X, y)
+    model = SVC(gamma=0.3, class_weight="balanced", multi_class="ovr", refine=True).fit(X, y)
     weight = compute_sample_weight("balanced", y)
     values = np.stack(
         [
@@ -110,8 +110,9 @@ def test_certificate_by_definition(refine, n_classes, rng):
     X, y = noisy_classes(rng, 2500, n_classes=n_classes)
     weight, of_class = rng.uniform(0.5, 2, 2500), np.array([1.0, 2.0, 0.5])[:n_classes]
     model = SVC(
-        C=3.0, gamma=0.3, refine=refine, random_state=0, class_weight=dict(enumerate(of_class))
-    ).fit(X, y, sample_weight=weight)
+        C=3.0, gamma=0.3, refine=refine, random_state=0, class_weight=dict(enumerate(of_class)),
+        multi_class="ovr",
+    ).fit(X, y, sample_weight=weight)  # fmt: skip
     cost = 3 * weight * of_class[y]
     found = model.certify(X, y, sample_weight=weight)
     K = Gaussian(0.3).block(X)

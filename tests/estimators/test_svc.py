@@ -72,7 +72,7 @@ def test_small_data_is_the_exact_svm(parameters, C, weighted, rng):
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 1.0, 1: 3.0, 2: 0.5}])
 def test_three_classes_are_one_against_the_rest(class_weight, rng):
     X, y = noisy_classes(rng, 500, n_classes=3)
-    model = SVC(gamma=0.3, class_weight=class_weight).fit(X, y)
+    model = SVC(gamma=0.3, class_weight=class_weight, multi_class="ovr").fit(X, y)
     weight = compute_sample_weight(class_weight, y)
     values = np.empty((500, 3))
     for c in range(3):

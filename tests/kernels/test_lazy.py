@@ -5,17 +5,19 @@ from numpy.testing import assert_allclose
 from reference import all_kernels, kernel_matrix
 
 from hssvm.kernels import CallableKernel, Gaussian
+from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 
 
+@pytest.mark.parametrize("kind", [LazyKernelMatrix, KeptKernelMatrix])
 @pytest.mark.parametrize("kernel", all_kernels(0.5))
 @pytest.mark.parametrize("sparse", [False, True])
-def test_pieces_of_the_kernel_matrix(kernel, sparse, rng):
+def test_pieces_of_the_kernel_matrix(kernel, sparse, kind, rng):
     X = rng.standard_normal((60, 3))
     if sparse and type(kernel).__name__ == "CallableKernel":
         pytest.skip("the function takes dense rows")
     K = kernel_matrix(kernel, X)
-    rows = LazyKernelMatrix(kernel, scipy.sparse.csr_array(X) if sparse else X)
+    rows = kind(kernel, scipy.sparse.csr_array(X) if sparse else X)
     A, B = rng.choice(60, 20, replace=False), rng.choice(60, 7, replace=False)
     W = rng.standard_normal((7, 2))
     assert_allclose(rows.block(A, B), K[np.ix_(A, B)], atol=1e-9)
@@ -64,3 +66,26 @@ def test_values_are_counted(rng):
     rows.product(np.arange(10), np.arange(60), np.ones((60, 2)))
     rows.product(np.arange(10), np.arange(0), np.ones((0, 2)))
     assert rows.n_values == 20 * 7 + 10 * 60
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_rows_are_computed_once(k, rng, monkeypatch):
+    monkeypatch.setattr("hssvm.kernels.kept.KEPT_ROWS", 7)
+    X = rng.standard_normal((60, 3))
+    K, all_rows = KeptKernelMatrix(Gaussian(0.5), X), np.arange(60)
+    dense, seen = Gaussian(0.5).block(X), set()
+    for _ in range(10):
+        columns, W = rng.choice(60, 9, replace=False), rng.standard_normal((9, k))
+        seen |= set(columns.tolist())
+        assert_allclose(K.product(all_rows, columns, W), dense[:, columns] @ W, atol=1e-12)
+        assert_allclose(K.block(columns, all_rows), dense[columns], atol=1e-12)
+    assert K.n_values == 60 * len(seen)
+
+
+def test_rows_are_kept_where_they_fit_and_are_dear(rng):
+    wide = LazyKernelMatrix(Gaussian(0.5), rng.standard_normal((100, 200)))
+    kept, left = keep_rows(wide, 200_000)
+    assert isinstance(kept, KeptKernelMatrix) and left == 120_000
+    assert keep_rows(wide, 90_000) == (wide, 90_000)  # would leave too little for the working set
+    narrow = LazyKernelMatrix(Gaussian(0.5), rng.standard_normal((100, 3)))
+    assert keep_rows(narrow, 1e9) == (narrow, 1e9)

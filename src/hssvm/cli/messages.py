@@ -18,7 +18,7 @@ OPTIONS = {
     "C": "--C", "Cs": "--Cs", "class_weight": "--class-weight", "coef0": "--coef0", "cv": "--folds",
     "degree": "--degree", "epsilon": "--epsilon", "format": "--format", "gamma": "--gamma",
     "gammas": "--gammas", "kernel": "--kernel", "max_rank": "--max-rank", "max_time": "--max-time",
-    "n_trees": "--trees",
+    "multi_class": "--multi-class", "n_trees": "--trees",
     "memory_limit": "--memory-limit", "nu": "--nu", "random_state": "--seed",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",

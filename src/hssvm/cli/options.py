@@ -56,6 +56,14 @@ class Kernel(StrEnum):
     linear = "linear"
 
 
+class MultiClass(StrEnum):
+    """How more than two classes are trained."""
+
+    auto = "auto"
+    ovo = "ovo"
+    ovr = "ovr"
+
+
 Data = Annotated[
     Path,
     typer.Argument(
@@ -100,6 +108,10 @@ Epsilon = Annotated[
 ClassWeight = Annotated[
     str | None,
     typer.Option(help="Factors on C by class: balanced, or label=factor,label=factor,..."),
+]
+MultiClassName = Annotated[
+    MultiClass | None,
+    typer.Option(help="More than two classes: one-vs-one or one-vs-rest.  [default: auto]"),
 ]
 ScalingName = Annotated[Scaling | None, typer.Option("--scale", help="Scaling of the features.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of training, such as 4GB.")]

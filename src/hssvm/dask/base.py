@@ -22,6 +22,7 @@ from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import resolve_gamma
 from hssvm.kernels import Kernel
+from hssvm.predictors import ExpansionPredictor
 from hssvm.solvers import Status
 from hssvm.training import Task
 
@@ -128,12 +129,11 @@ class BaseDaskSVM(ConfiguredSVM):
         del parameters["client"]
         local = self._local(**parameters, refine=False)
         gathered, layout = self._model.gather(), self._model.layout
+        kernel, rows = gathered.predictor.kernel, gathered.support_vectors
         set_fitted(
             local,
-            kernel=gathered.predictor.kernel,
             support=gathered.support,
-            support_vectors=gathered.support_vectors,
-            coefficients=gathered.dual_coef,
+            exact=ExpansionPredictor(kernel, rows, gathered.dual_coef),
             intercept=self.intercept_.copy(),
             compressed=gathered.predictor,
             report=self.fit_report_,

@@ -34,9 +34,9 @@ from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.few_rows import is_plain
-from hssvm.problems import Problem
+from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers.equality import nearest_feasible
-from hssvm.training import FitReport, Task, TrainingResult, train
+from hssvm.training import FitReport, Task, TrainingConfig, TrainingResult, train
 from hssvm.training.certificate import Certificate, certify
 from hssvm.training.forest import Forest
 from hssvm.training.scaling import Scaling, require_moderate
@@ -115,7 +115,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         X = self._scale(X, self.scaling)
         report, config = self._new_report(), self._config()
         kernel = self._make_kernel(X, weight)
-        problem = task.problem(X, y, weight, kernel)
+        problem = self._make_problem(task, X, y, weight, kernel, config)
         forest = self._last_forest(problem) if self.warm_start else None
         if forest is not None and as_scalar(self.random_state) is None:
             config = replace(config, seed=self._forest_seed)
@@ -136,7 +136,19 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
         return result
 
-    def _last_forest(self, problem: Problem) -> Forest | None:
+    def _make_problem(
+        self,
+        task: Any,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        kernel: Kernel,
+        config: TrainingConfig,
+    ) -> Problem | PairsProblem:
+        problem: Problem = task.problem(X, y, weight, kernel)
+        return problem
+
+    def _last_forest(self, problem: Problem | PairsProblem) -> Forest | None:
         """Return the trees of the last fit, to which others can be added; None if there are none.
 
         `train` uses them only if the data and parameters are those of the last fit.
@@ -159,7 +171,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
             getattr(self, "_out_of_fold", None),
         )
 
-    def _start(self, problem: Problem) -> Floats | None:
+    def _start(self, problem: Problem | PairsProblem) -> Floats | None:
         """Coefficients of the last fit, made feasible, for a warm start; None if not applicable."""
         if not (self.warm_start and hasattr(self, "dual_coef_")):
             return None
@@ -168,16 +180,16 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
             return None
         Z: Floats = np.zeros((problem.n, problem.k), problem.dtype)
         Z[self.support_] = self.dual_coef_.T
+        if isinstance(problem, PairsProblem):
+            return Z  # made feasible pair by pair
         return nearest_feasible(problem, Z, np.ones(problem.n, problem.dtype))
 
     def _store(self, result: TrainingResult) -> None:
         """Set the fitted attributes; warn about columns that have not converged."""
         set_fitted(
             self,
-            kernel=result.kernel,
             support=result.support,
-            support_vectors=result.support_vectors,
-            coefficients=result.coefficients,
+            exact=result.exact,
             intercept=result.intercept,
             compressed=result.compressed,
             report=result.report,
@@ -245,7 +257,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         require_valid_sparse(X)
         data = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         rows = data[0] if isinstance(data, tuple) else data
-        if self.support_[-1:] >= rows.shape[0]:
+        if self.support_.max(initial=-1) >= rows.shape[0]:
             raise ValueError(
                 "X has fewer rows than the training data; pass the rows that the model was trained "
                 "on to certify"
@@ -256,13 +268,16 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         self, task: Task, X: Rows, y: NDArray[Any] | None, weight: Floats, n_rows: int | None
     ) -> Certificate:
         """Evaluate the model on the rows it was trained on, in float64."""
-        check_parameter("n_rows", n_rows, [NONE, integer(4)])
-        rows = self._scaling(X).astype(np.float64)
+        rows = self._certified_rows(X, n_rows)
         problem = task.problem(rows, y, weight, self.kernel_)
         Z = np.zeros((problem.n, problem.k))
         Z[self.support_] = self.dual_coef_.T
         K = LazyKernelMatrix(self.kernel_, rows)
         return certify(problem, K, Z, self.intercept_, n_rows, self._seed())
+
+    def _certified_rows(self, X: Rows, n_rows: int | None) -> Rows:
+        check_parameter("n_rows", n_rows, [NONE, integer(4)])
+        return self._scaling(X).astype(np.float64)
 
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +13,24 @@ from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import FitMonitor
 from hssvm.estimators.labels import check_labels, class_weights, classify, require_two_classes
 from hssvm.estimators.saving import has_form
+from hssvm.estimators.votes import count_votes, values_by_class
+from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
-from hssvm.training import Classification, FitReport, TrainingResult
-from hssvm.training.certificate import Certificate
+from hssvm.predictors import PairwisePredictor
+from hssvm.problems import PairsProblem, Problem
+from hssvm.training import Classification, FitReport, TrainingConfig, TrainingResult
+from hssvm.training.certificate import Certificate, certify_pairs
 from hssvm.training.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
 
 
 class Classifier(ClassifierMixin, BaseKernelSVM):
     """Base class with the labels, class weights and decision values of classifiers."""
 
-    _saved: ClassVar[tuple[str, ...]] = ("classes_", "n_support_")
+    _saved: ClassVar[tuple[str, ...]] = ("classes_", "n_support_", "multi_class_")
+
+    multi_class: Literal["auto", "ovo", "ovr"] = "ovr"
+    multi_class_: Literal["ovo", "ovr"] = "ovr"
 
     _task_name = "classification"
 
@@ -36,20 +44,48 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         """Set `classes_`; return rows, class indices and sample weights."""
         X, y = self._check_rows(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        self.multi_class_ = "ovr"
         check_labels(y, self.classes_.size)
         return X, codes.astype(np.int64), self._check_weight(sample_weight, X)
 
     def _task(
         self, codes: NDArray[np.int64], weight: Floats, Cs: NDArray[np.float64]
     ) -> Classification:
-        """Return the task for values of C; raise ValueError if there is only one class."""
+        """Return the task for values of C; raise ValueError if there is only one class.
+
+        If `multi_class_` is set, the task is one-vs-one or one-vs-rest accordingly.
+        """
         n_classes = self.classes_.size
         factors = class_weights(
             self.class_weight, self.classes_, np.bincount(codes, minlength=n_classes)
         )
         costs = factors * np.bincount(codes, weight, n_classes)
         require_two_classes(type(self).__name__, costs)
-        return Classification(factors, Cs)
+        return Classification(factors, Cs, self._one_vs_one)
+
+    @property
+    def _one_vs_one(self) -> bool:
+        return self.classes_.size > 2 and self.multi_class_ == "ovo"
+
+    def _make_problem(
+        self,
+        task: Any,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        kernel: Kernel,
+        config: TrainingConfig,
+    ) -> Problem | PairsProblem:
+        """Choose between one-vs-one and one-vs-rest, and return the problem."""
+        exact = config.plan_for(X, kernel).exact(X.shape[0])
+        if self.multi_class == "auto":
+            self.multi_class_ = "ovo" if exact else "ovr"
+        else:
+            self.multi_class_ = self.multi_class
+        task = replace(task, one_vs_one=self._one_vs_one)
+        if exact and self._one_vs_one:
+            return task.pairs(X, y, weight)
+        return super()._make_problem(task, X, y, weight, kernel, config)
 
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name, n_classes=self.classes_.size)
@@ -86,14 +122,24 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
 
         Returns
         -------
-        (m,) array for two classes, positive for ``classes_[1]``; otherwise (m, n_classes) array
-        with one one-vs-rest classifier per column
+        (m,) array for two classes, positive for ``classes_[1]``; otherwise (m, n_classes) array.
+        With one-vs-rest classifiers, a column has the values of one of them. With one-vs-one
+        classifiers, it has the number of classifiers that vote for the class, and a fraction
+        between -1/3 and 1/3 that grows with their values, as in `sklearn.svm.SVC`.
         """
-        values = self._decision_values(X)
+        return self._by_class(self._decision_values(X))
+
+    def _by_class(self, values: Floats) -> Floats:
+        """Return what `decision_function` does for the values (m, k) of the columns."""
+        if self._one_vs_one:
+            return values_by_class(values, self.classes_.size)
         return values[:, 0] if self.classes_.size == 2 else values
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of every row of `X`.
+
+        One-vs-one classifiers vote; of two classes with the same number of votes, the first is
+        chosen, as in `sklearn.svm.SVC`.
 
         Parameters
         ----------
@@ -103,7 +149,14 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         -------
         (m,) array of labels
         """
-        return classify(self.decision_function(X), self.classes_)
+        return self._classify(self._decision_values(X))
+
+    def _classify(self, values: Floats) -> NDArray[Any]:
+        """Return the classes for the values (m, k) of the columns."""
+        if self._one_vs_one:
+            votes = count_votes(values, self.classes_.size)
+            return self.classes_[votes.argmax(axis=1)]
+        return classify(self._by_class(values), self.classes_)
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
@@ -144,14 +197,34 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
             )
         codes, weight = np.searchsorted(self.classes_, y), self._check_weight(sample_weight, X)
         task = self._task(codes, weight, np.array([self._fitted_C()]))
+        if isinstance(self._exact, PairwisePredictor):
+            return self._certify_pairs(task, X, codes, weight, n_rows)
         return self._certify(task, X, codes, weight, n_rows)
+
+    def _certify_pairs(
+        self,
+        task: Classification,
+        X: Rows,
+        codes: NDArray[np.int64],
+        weight: Floats,
+        n_rows: int | None,
+    ) -> Certificate:
+        """Evaluate every pair of classes on its rows."""
+        rows = self._certified_rows(X, n_rows)
+        problem = task.pairs(rows, codes, weight)
+        Z = np.zeros((problem.n, problem.k))
+        Z[self.support_] = self.dual_coef_.T
+        share = None if n_rows is None else n_rows / problem.n
+        return certify_pairs(problem, self.kernel_, rows, Z, self.intercept_, share, self._seed())
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
         n_classes = self.classes_.size
+        require(self.multi_class_ in ("ovo", "ovr"), "multi_class_ is invalid")
+        n_pairs = n_classes * (n_classes - 1) // 2
+        expected = n_pairs if self._one_vs_one else (1 if n_classes == 2 else n_classes)
         require(
-            n_columns == (1 if n_classes == 2 else n_classes)
-            and np.array_equal(self.classes_, np.unique(self.classes_)),
+            n_columns == expected and np.array_equal(self.classes_, np.unique(self.classes_)),
             "classes_ is invalid",
         )
         require(has_form(self.n_support_, np.int64, (n_classes,)), "n_support_ is invalid")

@@ -26,6 +26,7 @@ from hssvm.kernels.base import Kernel, Rows
 from hssvm.training import FitReport, TrainingConfig
 from hssvm.training.display import ShownAsText
 from hssvm.training.memory import FitMemory
+from hssvm.training.plan import DEFAULT_MEMORY
 
 SAMPLE = 8000
 """Number of rows of the larger sample."""
@@ -54,6 +55,8 @@ class CostEstimate(ShownAsText):
         Whether the fit continues on the exact kernel.
     n_trees : int
         Number of trees of the forest.
+    n_pairs : int
+        Number of pairs of classes that are trained on the exact kernel, one-vs-one; else 0.
     advice : list of str
     """
 
@@ -65,6 +68,7 @@ class CostEstimate(ShownAsText):
     ranks: list[int]
     refines: bool
     n_trees: int
+    n_pairs: int
     advice: list[str]
 
     @property
@@ -78,10 +82,16 @@ class CostEstimate(ShownAsText):
         kernel = "exact, from a start on the compressed one" if self.refines else "compressed"
         if self.n_trees > 1:
             kernel = f"forest of {self.n_trees} compressed ones"
-        lines = [
-            f"estimate for {self.n_rows:,} rows, from a sample of {self.n_sample:,}",
-            f"kernel     {kernel}; relative error of the compressed one {self.kernel_error:.2g}",
-            f"           ranks {' '.join(map(str, self.ranks))} from the top to the leaves, sample",
+        lines = [f"estimate for {self.n_rows:,} rows, from a sample of {self.n_sample:,}"]
+        if self.n_pairs:
+            lines.append(f"kernel     exact, for each of {self.n_pairs} pairs of classes")
+        else:
+            error, ranks = f"{self.kernel_error:.2g}", " ".join(map(str, self.ranks))
+            lines += [
+                f"kernel     {kernel}; relative error of the compressed one {error}",
+                f"           ranks {ranks} from the top to the leaves, sample",
+            ]
+        lines += [
             f"memory     {self.memory / 1e6:,.0f} MB at the peak",
             f"seconds    about {self.total_seconds:.2g}: {stages}",
         ]
@@ -110,7 +120,7 @@ def estimate_cost(
         order = order[np.argsort(y[order], kind="stable")]
     sample = _evenly_spaced(order, min(n, SAMPLE))
     half = _evenly_spaced(sample, -(-sample.size // 2))
-    trial_parameters = {
+    trial_parameters: dict[str, Any] = {
         "refine": plan.refine,
         "tol": plan.tol,
         "n_trees": 1 if not plan.refine else None,
@@ -122,6 +132,8 @@ def estimate_cost(
         "memory_limit": None,
         "verbose": 0,
     }
+    if getattr(estimator, "multi_class", None) == "auto":  # samples may be small enough to be exact
+        trial_parameters["multi_class"] = "ovo" if plan.exact(n) else "ovr"
     reports, supports = [], []
     for rows in (half, half, sample):  # the first fit is a warm-up
         trial = clone(estimator).set_params(**trial_parameters)
@@ -133,18 +145,20 @@ def estimate_cost(
         supports.append(trial.support_.size)
     _, small, large = reports
     ratio = n / large.n_rows
-    per_row = _growth(_bytes(small) / small.n_rows, _bytes(large) / large.n_rows, small, large, n)
-    factor = ratio * (per_row * large.n_rows / _bytes(large))
-    growth = _power(supports[1], supports[2], small, large)
-    factors = {"refine": ratio ** (1 + growth), "finish": ratio}
-    seconds = {
-        name: value * factors.get(name, factor) * plan.n_trees
-        for name, value in large.seconds.items()
-    }
+    exact = ratio ** (1 + _power(supports[1], supports[2], small, large))
     n_columns = large.n_columns * (1 + plan.n_folds)
-    memory_model = plan.memory(X, n_columns)
-    cache = plan.cache(X, n_columns) if plan.refine else 0.0
-    memory = _memory(memory_model, cache, small, large, factor) * plan.trees_at_a_time(memory_model)
+    model, cache = plan.memory(X, n_columns), plan.cache(X, n_columns) if plan.refine else 0.0
+    pairs = large.n_factors == 0
+    if pairs and y is not None:
+        factors = {"solve": exact}
+        largest = np.sort(np.unique(y, return_counts=True)[1])[-2:].sum()
+        memory = model.pairs_peak(int(largest), cache or DEFAULT_MEMORY)
+    else:
+        a, b = _bytes(small) / small.n_rows, _bytes(large) / large.n_rows
+        factor = ratio * _growth(a, b, small, large, n) / b
+        factors = dict.fromkeys(large.seconds, factor) | {"refine": exact, "finish": ratio}
+        memory = _memory(model, cache, small, large, factor) * plan.trees_at_a_time(model)
+    seconds = {name: value * factors[name] * plan.n_trees for name, value in large.seconds.items()}
     advice = _advice(memory, large.kernel_error, plan.refine)
     return CostEstimate(
         n,
@@ -155,6 +169,7 @@ def estimate_cost(
         large.ranks,
         plan.refine,
         plan.n_trees,
+        large.n_columns if pairs else 0,
         advice,
     )
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm.estimators.warn import warn
-from hssvm.kernels import Kernel
-from hssvm.kernels.base import Floats, Rows
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.solvers import Status
 from hssvm.training import FitReport
@@ -22,10 +20,8 @@ if TYPE_CHECKING:
 def set_fitted(
     estimator: BaseKernelSVM,
     *,
-    kernel: Kernel,
     support: NDArray[np.int64],
-    support_vectors: Rows,
-    coefficients: Floats,
+    exact: ExpansionPredictor,
     intercept: NDArray[np.float64],
     compressed: LeafwisePredictor | None,
     report: FitReport,
@@ -33,14 +29,14 @@ def set_fitted(
     """Set the fitted attributes of a model that was trained here or on a cluster."""
     estimator.__dict__.update(
         support_=support,
-        support_vectors_=support_vectors,
-        dual_coef_=np.ascontiguousarray(coefficients.T),
+        support_vectors_=exact.X,
+        dual_coef_=np.ascontiguousarray(exact.Z.T),
         intercept_=intercept,
         n_iter_=report.n_iter + report.n_rounds,
-        kernel_=kernel,
+        kernel_=exact.kernel,
         fit_report_=report,
         _compressed=compressed,
-        _exact=ExpansionPredictor(kernel, support_vectors, coefficients),
+        _exact=exact,
     )
 
 

@@ -165,6 +165,7 @@ RULES: Mapping[str, Rule] = {
     "gamma": GAMMA,
     "coef0": [number("a number of at least 0 (the kernel is indefinite below)", lambda v: v >= 0)],
     "class_weight": [NONE, word("balanced"), CLASS_WEIGHTS],
+    "multi_class": [word("auto"), word("ovo"), word("ovr")],
     "tol": [NONE, POSITIVE],
     "solver": [word("admm"), word("paper")],
     "max_iter": [NONE, integer(1)],
@@ -205,9 +206,9 @@ INSTEAD = {
     "probability": "calibrate the classifier with scikit-learn's CalibratedClassifierCV(SVC()), or "
     "with CalibratedClassifierCV(FrozenEstimator(model)) if it is fitted",
     "shrinking": "leave it out, the solvers do not need it",
-    "decision_function_shape": "leave it out, decision values are always those of 'ovr'; for 'ovo' "
-    "use scikit-learn's OneVsOneClassifier(SVC())",
-    "break_ties": "leave it out, the class with the largest decision value always wins",
+    "decision_function_shape": "leave it out, decision values always have the shape of 'ovr'; "
+    "multi_class='ovo' or 'ovr' is how more than two classes are trained",
+    "break_ties": "leave it out, and use decision_function(X).argmax(axis=1) to break ties",
 }
 """Alternatives to parameters of `sklearn.svm` that are not supported."""
 

@@ -16,7 +16,7 @@ from hssvm.persistence import save_model
 from hssvm.persistence.archive import require
 from hssvm.persistence.plain import OBJECTS, from_plain, to_plain
 from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
-from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
 from hssvm.training import FitReport
 
 
@@ -168,8 +168,10 @@ class SavableEstimator(BaseEstimator):
         self.kernel_ = from_plain(document["kernel"])
         predictor = unpack_predictor(document, self.kernel_, arrays)
         self._restore_features(document)
+        attributes = document["attributes"]
         for name in self._saved_names():
-            setattr(self, name, from_plain(document["attributes"][name]))
+            if name in attributes or not hasattr(type(self), name):  # else of an older version
+                setattr(self, name, from_plain(attributes[name]))
         self.fit_report_ = unpack_report(document["fit_report"], n_columns(predictor))
         if isinstance(predictor, LeafwisePredictor):
             self._require_trees(predictor)
@@ -217,9 +219,8 @@ class SavableEstimator(BaseEstimator):
         fits = dual_coef.ndim == 2 and has_form(support, np.int64, (dual_coef.shape[1],))
         require(fits and dual_coef.dtype.kind == "f", "support is invalid")
         require(np.isfinite(dual_coef).all(), "dual_coef has NaN or infinite entries")
-        ascending = np.all(support[1:] > support[:-1]) and np.all(support >= 0)
-        inside = np.all(support < self.fit_report_.n_rows)
-        require(ascending and inside, "support has invalid row indices")
+        inside = np.all((support >= 0) & (support < self.fit_report_.n_rows))
+        require(inside and np.unique(support).size == support.size, "support has invalid rows")
         self.support_, self.dual_coef_ = support, np.ascontiguousarray(dual_coef)
 
 
@@ -235,6 +236,8 @@ def weights(predictor: Predictor) -> NDArray[Any]:
 
 def n_columns(predictor: Predictor) -> int:
     """Number of columns, k."""
+    if isinstance(predictor, PairwisePredictor):
+        return predictor.n_columns
     return int(weights(predictor).shape[1])
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.cost import CostEstimate
-from hssvm.estimators.labels import classify
 from hssvm.estimators.parameters import without
 from hssvm.hss import Compressor
 from hssvm.persistence import savable
@@ -22,8 +21,8 @@ class SVC(Classifier):
     Like `sklearn.svm.SVC`, but the kernel matrix is compressed, in time and memory linear in the
     number of rows. Up to 2,000 rows, nothing is compressed and the solution is exact. Beyond that,
     the solution on the compressed kernel is refined to that on the exact kernel, as found by
-    LIBSVM, if this is affordable; see `refine`. With more than two classes, the classifiers are
-    one-vs-rest, and share the same factor.
+    LIBSVM, if this is affordable; see `refine`. More than two classes are trained one-vs-one, as in
+    `sklearn.svm.SVC`, or one-vs-rest; see `multi_class`.
 
     Parameters
     ----------
@@ -40,6 +39,11 @@ default='rbf'
         Constant term of 'poly'.
     class_weight : dict or 'balanced', default=None
         Factors on C by class.
+    multi_class : {'auto', 'ovo', 'ovr'}, default='auto'
+        How more than two classes are trained: one classifier for every pair of classes (one-vs-one,
+        as in `sklearn.svm.SVC`), or for every class against all others (one-vs-rest). 'auto' is
+        'ovo' if the solution is exact: a pair has few rows, and needs no compression. On the
+        compressed kernel, 'auto' is 'ovr', as every classifier costs a column there.
     tol : float, default=None
         Relative duality gap at which training stops; refinement continues to a tenth of it. None
         means 1e-3, or 5e-2 for the trees of a forest (1.5e-2 from 100,000 rows on).
@@ -102,14 +106,18 @@ default='rbf'
     ----------
     classes_ : (n_classes,) array
     support_ : (n_support,) array
-        Indices of the support vectors.
+        Indices of the support vectors; those of exact one-vs-one models are sorted by class.
     support_vectors_ : (n_support, p) array or CSR matrix
-    dual_coef_ : (1 or n_classes, n_support) array
-        Signed coefficients.
-    intercept_ : (1 or n_classes,) array
+    dual_coef_ : (n_columns, n_support) array
+        Signed coefficients. There is one column for two classes, and one for every class if they
+        are trained one-vs-rest, or for every pair, one-vs-one. The pairs of exact models have
+        n_classes - 1 columns, packed as in `sklearn.svm.SVC`.
+    intercept_ : (1, n_classes or n_pairs,) array
     n_support_ : (n_classes,) array
         Number of support vectors of each class.
-    n_iter_ : (1 or n_classes,) array
+    n_iter_ : (1, n_classes or n_pairs,) array
+    multi_class_ : {'ovo', 'ovr'}
+        How more than two classes were trained.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
     out_of_fold_decision_ : (n,) or (n, n_classes) array
@@ -142,6 +150,7 @@ default='rbf'
         gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        multi_class: Literal["auto", "ovo", "ovr"] = "auto",
         tol: float | None = None,
         solver: Literal["admm", "paper"] = "admm",
         max_iter: int | None = None,
@@ -165,6 +174,7 @@ default='rbf'
         self.gamma = gamma
         self.coef0 = coef0
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.tol = tol
         self.solver = solver
         self.max_iter = max_iter
@@ -226,9 +236,8 @@ default='rbf'
             X, codes, weight = self._check_fit(X, y, sample_weight)
             self._train_classes(X, codes, weight, np.array([self.C], np.float64), monitor)
             if self._out_of_fold is not None:
-                values, n_classes = self._out_of_fold, self.classes_.size
-                self.out_of_fold_decision_ = values[:, 0] if n_classes == 2 else values
-                correct = classify(self.out_of_fold_decision_, np.arange(n_classes)) == codes
+                self.out_of_fold_decision_ = self._by_class(self._out_of_fold)
+                correct = self._classify(self._out_of_fold) == self.classes_[codes]
                 score = np.average(correct, weights=weight)
                 self.fit_report_.out_of_fold_score = float(score)
         return self

@@ -188,6 +188,21 @@ class Kernel(ABC):
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`, whose entries the core computes on demand."""
 
+    def solve_small(self, X: Rows, *problem: Any) -> tuple[int, float]:
+        """Solve a problem on the kernel matrix of few rows; see `hssvm.solvers.small`.
+
+        Parameters
+        ----------
+        X : (n, p)
+        *problem
+            Arguments of ``_core.solve_small`` after the kernel matrix.
+
+        Returns
+        -------
+        n_steps, gap
+        """
+        return _core.solve_small(self.block(X), *problem)
+
 
 class CoreKernel(Kernel):
     """A kernel that is implemented in the core."""
@@ -243,6 +258,12 @@ class CoreKernel(Kernel):
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""
         return _core.KernelMatrix(self._core_kernel, core_rows(as_rows(X)))
+
+    def solve_small(self, X: Rows, *problem: Any) -> tuple[int, float]:
+        """Solve a problem on few rows, and compute only the rows of the kernel that it needs."""
+        if scipy.sparse.issparse(X):
+            return super().solve_small(X, *problem)
+        return _core.solve_small(self._core_kernel, core_rows(as_rows(X)), *problem)
 
 
 def require_positive(**values: float | Floats) -> None:

@@ -13,7 +13,12 @@ from hssvm.hss.hashing import cut_width
 from hssvm.kernels import Kernel, Polynomial
 from hssvm.kernels.base import Rows, as_rows, require_finite
 from hssvm.persistence.archive import require
-from hssvm.predictors import ExpansionPredictor, LeafExpansions, LeafwisePredictor
+from hssvm.predictors import (
+    ExpansionPredictor,
+    LeafExpansions,
+    LeafwisePredictor,
+    PairwisePredictor,
+)
 
 MAX_DEGREE = 1000
 """Maximum degree of a polynomial kernel in a file. The core makes as many multiplications, so a
@@ -26,6 +31,9 @@ Arrays = dict[str, NDArray[Any]]
 def pack_predictor(predictor: Predictor) -> tuple[dict[str, Any], Arrays]:
     """Return the entries of the JSON document, and the arrays."""
     fields, arrays = _pack_rows(predictor.X)
+    if isinstance(predictor, PairwisePredictor):
+        counts = {"counts": predictor.counts}
+        return {"predictor": "pairwise", **fields}, {**arrays, "W": predictor.Z, **counts}
     if isinstance(predictor, ExpansionPredictor):
         return {"predictor": "expansion", **fields}, {**arrays, "W": predictor.Z}
     trees = predictor.trees
@@ -55,6 +63,14 @@ def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> 
     if fields["predictor"] == "expansion":
         require(W.shape[0] == X.shape[0], "W does not match X")
         return ExpansionPredictor(kernel, X, W)
+    if fields["predictor"] == "pairwise":
+        counts = arrays.pop("counts")
+        n, k = W.shape
+        require(n == X.shape[0] and k >= 2, "W does not match X")
+        require(counts.dtype == np.int64 and counts.shape == (k + 1,), "counts is invalid")
+        inside = np.all((counts >= 0) & (counts <= n))  # else the sum may overflow
+        require(inside and counts.sum() == n, "counts is invalid")
+        return PairwisePredictor(kernel, X, W, counts)
     require(fields["predictor"] == "leafwise", "its predictor is unknown")
     return LeafwisePredictor(kernel, X, _unpack_trees(X, W, arrays), _unpack_ids(X, arrays))
 

@@ -6,7 +6,7 @@ beta; `stopping` decides when a column is done; `polish` solves for the free var
 
 With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_set` is the loop,
 `working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
-`optimality` the violations by which rows are selected.
+`optimality` the violations by which rows are selected. `small` is for few rows.
 
 `solution` defines what solvers return.
 """
@@ -14,6 +14,7 @@ With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_se
 from hssvm.solvers.admm import ADMM, FixedIterationADMM
 from hssvm.solvers.penalty import initial_beta, paper_beta
 from hssvm.solvers.polish import polish
+from hssvm.solvers.small import solve_small
 from hssvm.solvers.solution import Solution, Status
 from hssvm.solvers.working_set import WorkingSet
 
@@ -26,4 +27,5 @@ __all__ = [
     "initial_beta",
     "paper_beta",
     "polish",
+    "solve_small",
 ]

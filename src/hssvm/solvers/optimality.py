@@ -10,7 +10,11 @@ from hssvm.problems.base import Problem
 
 
 def violations(
-    problem: Problem, rows: NDArray[np.int64], Z: Floats, gradient: Floats
+    problem: Problem,
+    rows: NDArray[np.int64],
+    Z: Floats,
+    gradient: Floats,
+    solved: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Compute by how much rows violate the optimality conditions.
 
@@ -24,6 +28,10 @@ def violations(
     rows : (m,) int64
     Z, gradient : (m, k)
         At these rows; ``gradient = K Z - linear``.
+    solved : (q,) int64, optional
+        Positions, among these rows, of those for which the problem has been solved. They determine
+        b: a single row with a large violation would otherwise shift b so far that thousands of
+        rows seem to violate the conditions.
 
     Returns
     -------
@@ -38,12 +46,21 @@ def violations(
     lower, upper = problem.box(rows)
     rise = np.where(upper > Z, -gradient - np.where(Z >= 0, 1, -1) * problem.l1_weight, -np.inf)
     fall = np.where(lower < Z, gradient - np.where(Z <= 0, 1, -1) * problem.l1_weight, -np.inf)
-    most_rise, most_fall = rise.max(axis=0), fall.max(axis=0)
-    max_violation = most_rise + most_fall
-    both = np.isfinite(max_violation)
-    b = np.subtract(most_rise, most_fall, out=np.zeros(both.size), where=both) / 2
     pair = np.stack([rise.argmax(axis=0), fall.argmax(axis=0)])
+    max_violation = rise.max(axis=0) + fall.max(axis=0)
+    b = _middle(rise, fall, np.zeros(max_violation.size))
+    if solved is not None:
+        b = _middle(rise[solved], fall[solved], b)
     return np.maximum(rise - b, fall + b), max_violation, pair
+
+
+def _middle(
+    rise: NDArray[np.float64], fall: NDArray[np.float64], default: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the b at which the largest violations of both kinds are equal, where there are any."""
+    most_rise, most_fall = rise.max(axis=0, initial=-np.inf), fall.max(axis=0, initial=-np.inf)
+    both = np.isfinite(most_rise) & np.isfinite(most_fall)
+    return np.subtract(most_rise, most_fall, out=2 * default, where=both) / 2
 
 
 def optimal_scale(

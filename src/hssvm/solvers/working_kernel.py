@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.base import Floats
+from hssvm.kernels.kept import KeptKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
 
 ADMIT_ROWS = 512
@@ -24,6 +25,9 @@ with a smaller violation are not admitted."""
 GROWTH, MIN_GROWTH = 0.5, 1000
 """Maximum number of rows that a round adds: GROWTH times the size of the working set, or
 MIN_GROWTH if that is larger."""
+
+KEPT_GROWTH, KEPT_MIN_GROWTH = 0.1, 128
+"""The same if rows of K are kept: rounds are cheap then, while each new row costs n values."""
 
 SPARE = 8
 """The matrix is allocated for at most 1 / SPARE more rows than it has."""
@@ -118,7 +122,9 @@ class WorkingKernel:
         position[self.rows] = np.arange(self.rows.size)
         inside = position[watched] >= 0
         new = shuffle.permutation(np.flatnonzero(~inside & (priority > INNER)))
-        limit = min(max(MIN_GROWTH, int(GROWTH * self.rows.size)), self.capacity)
+        kept = isinstance(self.kernel_matrix, KeptKernelMatrix)
+        growth, least = (KEPT_GROWTH, KEPT_MIN_GROWTH) if kept else (GROWTH, MIN_GROWTH)
+        limit = min(max(least, int(growth * self.rows.size)), self.capacity)
         new = new[np.argsort(-priority[new], kind="stable")][:limit]
         old = np.flatnonzero(inside)
         old = old[np.argsort(priority[old], kind="stable")]

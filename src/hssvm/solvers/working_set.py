@@ -8,7 +8,9 @@ rows that violate the optimality conditions enter U. Three things make this fast
 - The start: most rows are already at their final bound, and U needs only the others.
 - Rows that the gradient holds at a bound by a margin are not watched: their F is refreshed only
   for a *check*, which evaluates the gap on all rows and selects the watched rows again.
-- The core computes kernel values faster than memory delivers stored ones, so U is the only cache.
+- The core computes most kernel values faster than memory delivers stored ones, so U is the only
+  cache. Where values are dearer, as with hundreds of features, and all of them fit in memory, the
+  rows of K that were computed are kept, and all rows are watched.
 
 The columns of a problem share U, its kernel matrix, and all products.
 
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm._threads import with_serial_blas
+from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems.base import Objective, Problem
 from hssvm.solvers.lazy_product import LazyProduct
@@ -135,10 +138,12 @@ class _Run:
         self.least_at = np.zeros(problem.k, np.int64)
         self.rounds = 0
         self.began = time.perf_counter()
-        self.n_values_before = K.n_values
         self.ended = False
         self.in_float64 = False  # whether checks compute F in float64
-        capacity = max(int((solver.memory / K.dtype.itemsize) ** 0.5), 2 * problem.k)
+        K, memory = keep_rows(K, solver.memory)
+        self.watch_all = isinstance(K, KeptKernelMatrix)
+        self.n_values_before = K.n_values
+        capacity = max(int((memory / K.dtype.itemsize) ** 0.5), 2 * problem.k)
         self.working_set = WorkingKernel(K, min(capacity, K.n))
         self.shuffle = np.random.default_rng(0)
 
@@ -146,6 +151,8 @@ class _Run:
         """Compute F at the start."""
         problem, kernel_matrix = self.problem, self.working_set.kernel_matrix
         Z, watched = choose_start(problem, kernel_matrix, start, self.shuffle)
+        if self.watch_all:
+            watched = np.arange(problem.n)
         self.product = LazyProduct.at(kernel_matrix, Z, watched)
         self.product.scale(optimal_scale(problem, watched, Z[watched], self.product.F[watched]))
 
@@ -154,7 +161,8 @@ class _Run:
         watched, product = self.product.watched, self.product
         Z = product.Z[watched]
         gradient = product.F[watched] - self.problem.linear[watched]
-        violation, max_violation, pair = violations(self.problem, watched, Z, gradient)
+        inside = np.searchsorted(watched, self.working_set.rows)
+        violation, max_violation, pair = violations(self.problem, watched, Z, gradient, inside)
         todo = max_violation > self.violation_goal
         self.detect_stagnation(max_violation, todo)
         if not todo.any():
@@ -223,8 +231,9 @@ class _Run:
             "round %d: largest gap on the exact kernel %.1e", self.rounds, gap.max(),
             extra={"gap": float(gap.max())},
         )  # fmt: skip
+        every_row, gradient = np.arange(self.problem.n), product.F - self.problem.linear
         violation, max_violation, _ = violations(
-            self.problem, np.arange(self.problem.n), product.Z, product.F - self.problem.linear
+            self.problem, every_row, product.Z, gradient, self.working_set.rows
         )
         stalled = self.stalled() | (max_violation <= 0)  # 0: optimal up to rounding errors
         active = (gap > solver.tol) & ~stalled
@@ -238,7 +247,7 @@ class _Run:
         nearer = np.clip(0.7 * solver.tol / np.where(active, gap, 1), 0.02, 0.5)
         self.violation_goal = np.where(reached, nearer, 1) * self.violation_goal
         self.least_violation[:], self.least_at[:] = np.inf, self.rounds
-        if active.any():
+        if active.any() and not self.watch_all:
             near = violation[:, active].max(axis=1) > -WATCH
             near[self.working_set.rows] = True
             product.watched = np.flatnonzero(near)

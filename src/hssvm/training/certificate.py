@@ -11,13 +11,14 @@ the sum can be estimated from a sample of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import Floats
+from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems import Objective, Problem
+from hssvm.problems import Objective, PairsProblem, Problem
 from hssvm.training.display import ShownAsText
 
 CONFIDENCE = 1.96
@@ -117,6 +118,46 @@ def certify(
     return Certificate(
         primal, dual, relative, np.maximum(relative - margin, 0), relative + margin, n_evaluated
     )
+
+
+def certify_pairs(
+    problem: PairsProblem,
+    kernel: Kernel,
+    X: Rows,
+    Z: Floats,
+    intercept: NDArray[np.float64],
+    share: float | None,
+    seed: int,
+) -> Certificate:
+    """Evaluate every pair of classes on the exact kernel.
+
+    Parameters
+    ----------
+    problem : PairsProblem
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+    Z : (n, n_classes - 1)
+        Packed coefficients.
+    intercept : (n_pairs,)
+    share : float or None
+        Fraction of the rows of each pair to evaluate; None evaluates all rows.
+    seed : int
+
+    Returns
+    -------
+    Certificate
+        With one column per pair.
+    """
+    parts = []
+    for number, pair in enumerate(problem.pairs()):
+        n_rows = None if share is None else max(4, round(share * pair.rows.size))
+        K, b = LazyKernelMatrix(kernel, X[pair.rows]), intercept[number : number + 1]
+        parts.append(certify(pair.problem, K, pair.pick(Z), b, n_rows, seed))
+    names = ("primal", "dual", "gap", "low", "high")
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+    }
+    return Certificate(**arrays, n_rows=sum(part.n_rows for part in parts) // problem.k)
 
 
 def total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import numpy as np
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.operators import HSSOperator
 from hssvm.predictors import LeafExpansions
-from hssvm.problems import Problem
+from hssvm.problems import PairsProblem, Problem
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.compression import build_tree, compress_kernel
 from hssvm.training.config import TrainingConfig
@@ -15,6 +15,7 @@ from hssvm.training.forest import Forest, TrainedTree, fingerprint
 from hssvm.training.memory import require_within
 from hssvm.training.monitor import Monitor
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
+from hssvm.training.pairs import train_pairs
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
@@ -26,7 +27,7 @@ REPORT_ROWS = 128
 
 
 def train(
-    problem: Problem,
+    problem: Problem | PairsProblem,
     kernel: Kernel,
     X: Rows,
     config: TrainingConfig,
@@ -41,7 +42,8 @@ def train(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or PairsProblem
+        A `PairsProblem` is solved on the exact kernel, without compression.
     kernel : Kernel
     X : (n, p) array or CSR matrix
     config : TrainingConfig
@@ -76,6 +78,8 @@ def train(
     memory = plan.memory(X, problem.k * (1 + plan.n_folds))
     if plan.memory_limit is not None:
         require_within(plan.memory_limit, memory)
+    if isinstance(problem, PairsProblem):
+        return train_pairs(problem, kernel, X, plan, report, monitor, start)
     identity = fingerprint(problem, kernel, X, plan)
     if forest is None or forest.fingerprint != identity:
         forest = Forest(identity, report)

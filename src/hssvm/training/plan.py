@@ -64,6 +64,10 @@ class TrainingPlan:
     scaled: bool
     seed: int
 
+    def exact(self, n_rows: int) -> bool:
+        """Whether the solution is on the exact kernel."""
+        return self.refine or (n_rows <= self.leaf_size and self.solver != "paper")
+
     def tree_seed(self, tree: int) -> int:
         """Seed of a tree of the forest, which does not depend on their number."""
         return int(np.random.SeedSequence([self.seed, tree]).generate_state(1)[0])

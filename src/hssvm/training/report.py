@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -33,7 +33,8 @@ class FitReport(ShownAsText):
     task : str
         ``"classification"``, ``"regression"`` or ``"novelty detection"``.
     n_rows, n_columns : int
-        Number of rows, and of columns: the classes, or the values of C, that were trained together.
+        Number of rows, and of columns: the classes, pairs of classes, or values of C that were
+        trained together.
     n_features, n_classes, n_support : int
         `n_classes` is 0 for tasks without classes.
     exact_kernel : bool
@@ -175,6 +176,24 @@ class FitReport(ShownAsText):
         if refined:
             self.n_rounds, self.n_working = solution.n_iter, solution.n_working
             self.history["refine"] = solution.history
+
+    def add_pairs(
+        self, Z: Floats, n_features: int, solutions: Sequence[Solution], tol: float
+    ) -> None:
+        """Record the solutions of the pairs of classes; Z has their packed coefficients."""
+        k = len(solutions)
+        self.n_rows, self.n_features, self.n_columns, self.tol = Z.shape[0], n_features, k, tol
+        self.exact_kernel, self.n_support = True, int(Z.any(axis=1).sum())
+        self.gap, self.objective, self.n_rounds = (
+            np.concatenate([getattr(solution, name) for solution in solutions])
+            for name in ("gap", "primal", "n_iter")
+        )
+        self.n_iter, self.objective_error = np.zeros_like(self.n_rounds), np.zeros(k)
+        self.spread, self.disagreement = np.zeros(k), np.zeros(k)
+        self.n_working = max(solution.n_working for solution in solutions)
+        statuses = [status for solution in solutions for status in solution.status]
+        self.status = [status.name for status in statuses]
+        self.advice = [*dict.fromkeys(status.value for status in statuses), *self.advice]
 
     def keep_columns(self, k: int) -> None:
         """Keep the first k columns; the others are models without a fold."""

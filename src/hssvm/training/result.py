@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
-from hssvm.problems import Problem
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
+from hssvm.problems import PairsProblem, Problem
 from hssvm.training.report import FitReport
 
 
@@ -20,13 +20,13 @@ class TrainingResult:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Problem or PairsProblem
     kernel : Kernel
     X : (n, p) array or CSR matrix
         The training rows.
     Z : (n, k)
         Signed coefficients: of the solution on the exact kernel if `report.exact_kernel`, else the
-        mean of the solutions on the compressed kernels.
+        mean of the solutions on the compressed kernels. Packed for a `PairsProblem`.
     intercept : (k,) float64
     compressed : LeafwisePredictor or None
         Predicts with the compressed kernels; None if the fit was refined, or the compressor does
@@ -41,7 +41,7 @@ class TrainingResult:
         Identifies the data and the parameters; see `hssvm.training.forest.fingerprint`.
     """
 
-    problem: Problem
+    problem: Problem | PairsProblem
     kernel: Kernel
     X: Rows
     Z: Floats
@@ -54,8 +54,11 @@ class TrainingResult:
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
-        """Indices of the support vectors, (s,)."""
-        return np.flatnonzero(self.Z.any(axis=1))
+        """Indices of the support vectors, (s,), by class for a `PairsProblem`."""
+        support = np.flatnonzero(self.Z.any(axis=1))
+        if isinstance(self.problem, PairsProblem):
+            support = support[np.argsort(self.problem.codes[support], kind="stable")]
+        return support
 
     @cached_property
     def support_vectors(self) -> Rows:
@@ -70,4 +73,8 @@ class TrainingResult:
     @property
     def exact(self) -> ExpansionPredictor:
         """Predictor with the exact kernel."""
+        if isinstance(self.problem, PairsProblem):
+            codes, n_classes = self.problem.codes[self.support], self.problem.n_classes
+            counts = np.bincount(codes, minlength=n_classes)
+            return PairwisePredictor(self.kernel, self.support_vectors, self.coefficients, counts)
         return ExpansionPredictor(self.kernel, self.support_vectors, self.coefficients)

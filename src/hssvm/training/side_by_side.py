@@ -1,16 +1,16 @@
-"""Training of several trees, side by side if memory permits.
+"""Training of several models, trees or pairs of classes, side by side if memory permits.
 
-Trees are independent of each other, while the threads of a single tree wait for each other after
-every level. So several trees are trained at a time, each in a Python thread with its share of the
+Models are independent of each other, while the threads of a single tree wait for each other after
+every level. So several models are trained at a time, each in a Python thread with its share of the
 OpenMP threads. The results are the same.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from hssvm import _core
 from hssvm._threads import openmp_threads
@@ -18,6 +18,9 @@ from hssvm.solvers import Status
 from hssvm.training.forest import TrainedTree
 from hssvm.training.monitor import Monitor
 from hssvm.training.report import FitReport
+
+Item = TypeVar("Item")
+Model = TypeVar("Model")
 
 TrainOne = Callable[[int, Monitor], TrainedTree]
 """Trains the tree with the given number."""
@@ -36,20 +39,28 @@ def train_trees(
         if len(batch) == 1:
             yield train_one(batch[0], monitor)
         else:
-            yield from _train_batch(train_one, batch, monitor, n_threads // len(batch))
+            yield from train_at_once(train_one, batch, monitor, len(batch), n_threads // len(batch))
 
 
-def _train_batch(
-    train_one: TrainOne, batch: range, monitor: Monitor, n_threads: int
-) -> Iterator[TrainedTree]:
+def train_at_once(
+    train_one: Callable[[Item, Monitor], Model],
+    items: Sequence[Item],
+    monitor: Monitor,
+    at_a_time: int,
+    n_threads: int,
+) -> Iterator[Model]:
+    """Train a model for every item, with `n_threads` OpenMP threads each, and yield them in order.
+
+    If the caller stops early, the unfinished models are stopped at their next check of the gap.
+    """
     shared = SharedMonitor(monitor)
 
-    def run(number: int) -> TrainedTree:
+    def run(item: Item) -> Model:
         with openmp_threads(n_threads):
-            return train_one(number, shared)
+            return train_one(item, shared)
 
-    with ThreadPoolExecutor(len(batch)) as pool:
-        futures = [pool.submit(run, number) for number in batch]
+    with ThreadPoolExecutor(at_a_time) as pool:
+        futures = [pool.submit(run, item) for item in items]
         try:
             for future in futures:
                 yield future.result()
@@ -60,7 +71,7 @@ def _train_batch(
 
 
 class SharedMonitor(Monitor):
-    """A monitor that several trees use at a time, and that can stop them.
+    """A monitor that several models use at a time, and that can stop them.
 
     Parameters
     ----------

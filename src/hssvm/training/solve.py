@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hssvm.kernels.base import Floats
@@ -70,7 +72,8 @@ def solve(
     report.tol = plan.tol
     nothing_compressed = operator.matrix.tree.depth == 0 and operator.top is None
     exact = nothing_compressed and plan.solver != "paper"
-    solver = plan.first_solver(monitor, problem.k, exact_tol=exact_tol(problem) if exact else None)
+    goal = exact_tol(problem.dtype) if exact else None
+    solver = plan.first_solver(monitor, problem.k, exact_tol=goal)
     with report.stage("solve", goal=np.min(solver.tol) if isinstance(solver, ADMM) else None):
         if plan.refine and warm_start and start is not None:
             solution = Solution.at(problem, start, operator.matmul(start))
@@ -99,9 +102,18 @@ def solve(
     return solution, refined
 
 
-def exact_tol(problem: Problem) -> float:
-    """Gap of an exact solution in the precision of the problem."""
-    return EXACT_TOL if problem.dtype == np.float64 else EXACT_TOL**0.5
+def exact_tol(dtype: np.dtype[Any]) -> float:
+    """Gap of an exact solution in the given precision."""
+    return EXACT_TOL if dtype == np.float64 else EXACT_TOL**0.5
+
+
+def exact_goal(plan: TrainingPlan, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Gap, and work limit, of a solution on the exact kernel, without a start."""
+    if plan.refine:
+        tol, work = plan.tol * REFINE_SHARE, REFINE_BUDGET * REFINE_PASSES
+    else:
+        tol, work = min(plan.tol, exact_tol(dtype)), EXACT_WORK
+    return tol, work if plan.limit_work else np.inf
 
 
 def _refine(
@@ -134,7 +146,7 @@ def _finish_exact(
     monitor: Monitor,
 ) -> None:
     """Finish columns for which ADMM has not found an exact solution with the working-set solver."""
-    tol = min(plan.tol, exact_tol(problem))
+    tol = min(plan.tol, exact_tol(problem.dtype))
     left = np.flatnonzero(solution.gap > tol)
     if left.size:
         with report.stage("refine", goal=tol):

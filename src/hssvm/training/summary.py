@@ -20,9 +20,12 @@ def summarize(report: FitReport) -> str:
         lines.append(f"model      {counted(report.n_support, 'support vector')}{share}")
     if report.gap.size:
         lines += _solution(report)
+    if report.matrix_bytes:
+        lines.append(
+            f"memory     {report.matrix_bytes / 1e6:,.1f} MB matrix, "
+            f"{report.factor_bytes / 1e6:,.1f} MB factor"
+        )
     lines += [
-        f"memory     {report.matrix_bytes / 1e6:,.1f} MB matrix, "
-        f"{report.factor_bytes / 1e6:,.1f} MB factor",
         f"seconds    {sum(report.seconds.values()):.2f} in all: "
         + ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items()),
     ]
@@ -61,13 +64,16 @@ def _solution(report: FitReport) -> list[str]:
         if report.task != "regression":
             differ += f", in sign for {_range(100 * report.disagreement)}% of the rows"
         lines.append(differ)
-    solver = (
-        f"{_range(report.n_iter)} iterations, {counted(report.n_factors, 'factorization')}"
-        f" on the {'compressed' if compressed else 'exact'} kernel"
-    )
+    solver = []
+    if report.n_factors:
+        solver.append(
+            f"{_range(report.n_iter)} iterations, {counted(report.n_factors, 'factorization')}"
+            f" on the {'compressed' if compressed else 'exact'} kernel"
+        )
     if report.n_rounds.any():
-        solver += f"; {_range(report.n_rounds)} rounds on the exact kernel"
-    lines.append(f"solver     {solver}")
+        pairs = "" if report.n_factors else f" for each of {counted(report.n_columns, 'pair')}"
+        solver.append(f"{_range(report.n_rounds)} rounds on the exact kernel{pairs}")
+    lines.append(f"solver     {'; '.join(solver)}")
     if compressed:
         lines += [
             ("start" if report.exact_kernel else "kernel").ljust(11)

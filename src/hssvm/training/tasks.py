@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.problems import OneClassProblem, Problem, SVCProblem, SVRProblem
+from hssvm.problems import OneClassProblem, PairsProblem, Problem, SVCProblem, SVRProblem
 from hssvm.training.precision import in_precision_of_rows
 
 
@@ -35,7 +35,7 @@ class Task(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Classification:
-    """Classification, one-vs-rest, or of two classes for several values of C.
+    """Classification of two classes, also for several values of C, or of more than two.
 
     Attributes
     ----------
@@ -43,18 +43,31 @@ class Classification:
         Factors on C.
     Cs : (k,)
         A single value if there are more than two classes.
+    one_vs_one : bool
+        Whether the columns of more than two classes are the pairs, in which the rows of the other
+        classes are excluded and the first class is positive; otherwise they are one-vs-rest.
     """
 
     class_weight: NDArray[np.float64]
     Cs: NDArray[np.float64]
+    one_vs_one: bool = False
 
     def bound(self, y: NDArray[np.int64], weight: Floats, dtype: Any) -> Floats:
         """Signed bounds of the coefficients, (n, k), for class indices `y`."""
         classes = np.arange(self.class_weight.size)
-        positive = classes[1:] if classes.size == 2 else classes
-        signs = np.where(y[:, None] == positive, 1.0, -1.0)
+        if self.one_vs_one:
+            first, second = np.triu_indices(classes.size, 1)
+            signs = (y[:, None] == first) * 1.0 - (y[:, None] == second)
+        else:
+            positive = classes[1:] if classes.size == 2 else classes
+            signs = np.where(y[:, None] == positive, 1.0, -1.0)
         cost = weight * self.class_weight[y]
         return in_precision_of_rows(signs * cost[:, None] * self.Cs, dtype, "C")
+
+    def pairs(self, X: Rows, y: NDArray[np.int64], weight: Floats) -> PairsProblem:
+        """Return a problem for every pair of classes, for class indices `y` and a single C."""
+        cost = in_precision_of_rows(weight * self.class_weight[y] * self.Cs[0], X.dtype, "C")
+        return PairsProblem(y, cost, self.class_weight.size)
 
     def problem(
         self,

@@ -41,6 +41,7 @@ def train(
         typer.Option(help="Maximum fraction of rows outside, for one-class.  [default: 0.5]"),
     ] = None,
     class_weight: options.ClassWeight = None,
+    multi_class: options.MultiClassName = None,
     sample_weight: options.SampleWeight = None,
     scale: options.ScalingName = None,
     tol: Annotated[
@@ -82,8 +83,9 @@ def train(
     require_other_file(output, data, test)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
-        class_weight=class_weight, scaling=scale, tol=tol, refine=refine, max_time=max_time,
-        n_trees=trees, max_rank=max_rank, memory_limit=memory_limit, random_state=seed,
+        class_weight=class_weight, multi_class=multi_class, scaling=scale, tol=tol, refine=refine,
+        max_time=max_time, n_trees=trees, max_rank=max_rank, memory_limit=memory_limit,
+        random_state=seed,
     )  # fmt: skip
     if resume is None:
         task = Task.svc if task is None else task

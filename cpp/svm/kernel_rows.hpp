@@ -1,0 +1,74 @@
+// The rows of a small kernel matrix, computed when they are first needed: a solver that starts at 0
+// needs those of the support vectors, and few others.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "hss/few_rhs.hpp"
+#include "hss/kernel.hpp"
+#include "hss/simd.hpp"
+#include "hss/view.hpp"
+
+namespace svm {
+
+using hss::Index;
+
+// A whole matrix in C order, with leading dimension ld.
+template <class T>
+struct DenseMatrix {
+    const T* data;
+    Index ld;
+
+    const T* row(Index i) const { return data + i * ld; }
+    T diagonal(Index i) const { return data[i * ld + i]; }
+};
+
+template <class T>
+class KernelRows {
+    const hss::Kernel kernel;
+    const hss::DenseRows<T> X;
+    std::vector<T> columns, norm, point;  // the features around their means, one after the other
+    std::unique_ptr<T[]> values;  // memory of the rows that are never needed stays untouched
+    std::vector<char> known;
+
+  public:
+    KernelRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X)
+        : kernel(kernel), X(X), columns(static_cast<std::size_t>(X.n * X.p)), norm(X.n), point(X.p),
+          values(new T[static_cast<std::size_t>(X.n * X.n)]), known(X.n, 0) {
+        std::vector<T> center(X.p, T(0));
+        if (kernel.radial()) {
+            for (Index i = 0; i < X.n; ++i)
+                for (Index f = 0; f < X.p; ++f) center[f] += X.data[i * X.p + f];
+            for (T& mean : center) mean /= static_cast<T>(X.n);
+        }
+        for (Index i = 0; i < X.n; ++i) {
+            norm[i] = hss::simd::centered(X.data + i * X.p, center.data(), X.p, point.data());
+            for (Index f = 0; f < X.p; ++f) columns[f * X.n + i] = point[f];
+        }
+    }
+
+    Index size() const { return X.n; }
+
+    const T* row(Index i) {
+        T* v = values.get() + i * X.n;
+        if (known[i]) return v;
+        std::fill_n(v, X.n, T(0));
+        for (Index f = 0; f < X.p; ++f) point[f] = columns[f * X.n + i];
+        hss::add_columns<T>({columns.data(), X.n, X.p}, point.data(), v);
+        const T* x = X.data + i * X.p;
+        hss::finish_column(kernel, v, X.n, norm.data(), norm[i], [&](Index j) {
+            return hss::simd::squared_distance(X.data + j * X.p, x, X.p);
+        });
+        known[i] = 1;
+        return v;
+    }
+
+    T diagonal(Index i) const {
+        T v = kernel.radial() ? T(0) : norm[i];
+        hss::apply_kernel(kernel, &v, 1);
+        return v;
+    }
+};
+
+}  // namespace svm

@@ -1,0 +1,80 @@
+// Small problems: SMO on all rows, to a given duality gap.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "smo.hpp"
+
+namespace svm {
+
+// z and F = Kz are updated; linear, lower and upper are as in smo.hpp, with lower <= 0 <= upper.
+template <class T>
+struct SmallProblem {
+    Index n;
+    const T *linear, *lower, *upper;
+    double l1_weight;
+    T* z;
+    double* F;
+};
+
+struct SmallResult {
+    Index steps;
+    double gap;
+};
+
+// F = Kz in double, as the gradient of SMO collects rounding errors.
+template <class T, class Matrix>
+void update_values(Matrix& K, const SmallProblem<T>& problem) {
+    std::fill_n(problem.F, problem.n, 0.0);
+    for (Index i = 0; i < problem.n; ++i) {
+        const double z = problem.z[i];
+        if (z == 0) continue;
+        const T* row = K.row(i);
+        for (Index j = 0; j < problem.n; ++j) problem.F[j] += z * row[j];
+    }
+}
+
+// The duality gap with intercept b, relative to the larger objective value. The loss of a row is
+// the largest value that its coefficient could add to the dual.
+template <class T>
+double relative_gap(const SmallProblem<T>& problem, double b) {
+    double gap = 0, dual = 0;
+    const double l1 = problem.l1_weight;
+    for (Index i = 0; i < problem.n; ++i) {
+        const double z = problem.z[i], f = problem.F[i], slope = f + b - problem.linear[i];
+        const double loss = std::max({0.0, -problem.upper[i] * (slope + l1),  //
+                                      -problem.lower[i] * (slope - l1)});
+        gap += z * slope + l1 * std::abs(z) + loss;
+        dual += z * (problem.linear[i] - f / 2) - l1 * std::abs(z);
+    }
+    const double size = std::max(std::abs(dual), std::abs(dual + gap));
+    return size > 0 ? gap / size : gap;
+}
+
+// Steps until the gap is at most tol, rounding errors prevent it, or max_steps are made.
+template <class T, class Matrix>
+SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps) {
+    const double first_violation = 2e-3, eps = std::numeric_limits<T>::epsilon();
+    std::vector<T> g(static_cast<std::size_t>(problem.n));
+    Smo<T, Matrix> smo(problem.n, K, problem.lower, problem.upper,
+                       static_cast<T>(problem.l1_weight), problem.z, g.data());
+    SmallResult result{0, 0};
+    update_values(K, problem);
+    for (double violation = first_violation;;) {
+        double size = 1;
+        for (Index i = 0; i < problem.n; ++i) {
+            g[i] = static_cast<T>(problem.F[i] - problem.linear[i]);
+            size = std::max(size, std::abs(problem.F[i]));
+        }
+        result.steps += smo.run(static_cast<T>(violation), max_steps - result.steps);
+        update_values(K, problem);
+        result.gap = relative_gap(problem, smo.intercept());
+        const bool accurate = violation < 4 * eps * size;
+        if (!(result.gap > tol) || accurate || result.steps >= max_steps) return result;
+        violation *= std::clamp(0.7 * tol / result.gap, 0.02, 0.5);  // nearly proportional
+    }
+}
+
+}  // namespace svm

@@ -1,0 +1,101 @@
+"""The exact kernel matrix of a set of rows, with the rows that were computed kept in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.lazy import LazyKernelMatrix
+
+PER_READ = 0.2e-9
+"""Seconds to read a value in float32 from memory, for comparison with
+`hssvm.kernels.lazy.PER_VALUE`."""
+
+DEARER = 3.0
+"""Values are kept if computing them costs this many times as much as reading them."""
+
+SHARE = 0.75
+"""Maximum fraction of the available memory that all rows may need."""
+
+KEPT_ROWS = 512
+"""Number of rows that are computed and allocated at a time."""
+
+
+class KeptKernelMatrix(LazyKernelMatrix):
+    """A `LazyKernelMatrix` that computes each of its rows at most once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.kernels import Linear
+    >>> from hssvm.kernels.kept import KeptKernelMatrix
+    >>> K = KeptKernelMatrix(Linear(), np.array([[1.0], [2.0], [3.0]]))
+    >>> for _ in range(2):
+    ...     product = K.product(np.arange(3), np.array([1]), np.ones((1, 1)))
+    >>> product.ravel(), K.n_values
+    (array([2., 4., 6.]), 3)
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows) -> None:
+        super().__init__(kernel, X)
+        self._blocks: list[Floats] = []
+        self._place = np.full(self.n, -1)  # block * KEPT_ROWS + row of the block
+
+    def block(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
+        """``K[rows, columns]``."""
+        out: Floats = np.empty((rows.size, columns.size), self.dtype)
+        for block, at, used in self._keep(rows):
+            out[used] = block[at][:, columns]
+        return out
+
+    def product(self, rows: NDArray[np.int64], columns: NDArray[np.int64], W: Floats) -> Floats:
+        """``K[rows, columns] @ W``."""
+        out: Floats = np.zeros((self.n, W.shape[1]), W.dtype)
+        for block, at, used in self._keep(columns):
+            weights: Floats = np.zeros((block.shape[0], W.shape[1]), W.dtype)
+            weights[at] = W[used]
+            _core.add_transposed_product(block, weights, out)
+        return out if rows.size == self.n else out[rows]
+
+    def _keep(
+        self, rows: NDArray[np.int64]
+    ) -> list[tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:
+        """Compute missing rows; return blocks, with the rows of each that hold `rows[used]`."""
+        missing = rows[self._place[rows] < 0]
+        for begin in range(0, missing.size, KEPT_ROWS):
+            new = missing[begin : begin + KEPT_ROWS]
+            self._place[new] = len(self._blocks) * KEPT_ROWS + np.arange(new.size)
+            self.n_values += new.size * self.n
+            self._blocks.append(self.kernel.block(self.X[new], self.X))
+        owner, at = np.divmod(self._place[rows], KEPT_ROWS)
+        parts = []
+        for index in np.unique(owner):
+            used = np.flatnonzero(owner == index)
+            parts.append((self._blocks[index], at[used], used))
+        return parts
+
+
+def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKernelMatrix, float]:
+    """Keep the rows of a kernel matrix if they all fit, and reading is cheaper than computing.
+
+    Parameters
+    ----------
+    kernel_matrix : LazyKernelMatrix
+    memory : float
+        Bytes.
+
+    Returns
+    -------
+    kernel_matrix : LazyKernelMatrix
+        The same, or a `KeptKernelMatrix`.
+    memory : float
+        Bytes that are left.
+    """
+    itemsize = kernel_matrix.dtype.itemsize
+    size = kernel_matrix.n**2 * itemsize
+    dear = kernel_matrix.value_cost > DEARER * PER_READ * itemsize / 4
+    if not dear or size > SHARE * memory:
+        return kernel_matrix, memory
+    return KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X), memory - size

@@ -1,0 +1,59 @@
+"""Prediction with the exact kernel for every pair of classes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.predictors.expansion import ExpansionPredictor
+
+
+class PairwisePredictor(ExpansionPredictor):
+    """Evaluates one-vs-one classifiers at new points.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+        Support vectors, those of each class together.
+    Z : (n, n_classes - 1)
+        Coefficients, packed as in `hssvm.problems.PairsProblem`.
+    counts : (n_classes,) int64
+        Number of support vectors of each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm.kernels import Linear
+    >>> from hssvm.predictors import PairwisePredictor
+    >>> Z = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    >>> f = PairwisePredictor(Linear(), np.eye(3), Z, np.array([1, 1, 1]))
+    >>> f(np.eye(3)[:1])  # 0 against 1, 0 against 2, 1 against 2
+    array([[1., 1., 0.]])
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, Z: Floats, counts: NDArray[np.int64]) -> None:
+        super().__init__(kernel, X, Z)
+        self.counts = counts
+
+    def __call__(self, X: Rows) -> Floats:
+        """Values at the rows of `X`, (m, n_pairs), in the precision of the training rows."""
+        by_class = [predictor(X) for predictor in self._classes]
+        pairs = combinations(range(self.counts.size), 2)
+        return np.stack([by_class[i][:, j - 1] + by_class[j][:, i] for i, j in pairs], axis=1)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of pairs."""
+        return self.counts.size * (self.counts.size - 1) // 2
+
+    @cached_property
+    def _classes(self) -> list[ExpansionPredictor]:
+        """The predictors of the single classes."""
+        ends = np.cumsum(self.counts)
+        parts = [slice(end - count, end) for end, count in zip(ends, self.counts, strict=True)]
+        return [ExpansionPredictor(self.kernel, self.X[part], self.Z[part]) for part in parts]
