@@ -82,7 +82,7 @@ default='rbf'
     max_rank : int, default=None
         Maximum rank of a leaf; ranks grow toward the root. A larger rank is more accurate and
         slower. None means 72 for one tree, 32 for the start of a refinement with fewer than 100,000
-        rows, and 32 for a forest (64 for sparse rows, else 16 from 100,000 rows on).
+        rows, and 32 for a forest (64 for sparse rows, else 24 from 100,000 rows on).
     compressor : Compressor of `hssvm.hss`, default=None
         `NestedNystroem` to set parameters other than `max_rank`, or `HSSANN`, the compression of
         Cipolla and Gondzio, which predicts with the exact kernel.
