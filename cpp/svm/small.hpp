@@ -36,44 +36,67 @@ void update_values(Matrix& K, const SmallProblem<T>& problem) {
     }
 }
 
-// The duality gap with intercept b, relative to the larger objective value. The loss of a row is
-// the largest value that its coefficient could add to the dual.
+struct Objective {
+    double dual, gap;
+
+    double relative_gap() const {
+        const double size = std::max(std::abs(dual), std::abs(dual + gap));
+        return size > 0 ? gap / size : gap;
+    }
+};
+
+// The dual objective, and the duality gap with intercept b. The loss of a row is the largest value
+// that its coefficient could add to the dual.
 template <class T>
-double relative_gap(const SmallProblem<T>& problem, double b) {
-    double gap = 0, dual = 0;
+Objective objective(const SmallProblem<T>& problem, double b) {
+    Objective sums{0, 0};
     const double l1 = problem.l1_weight;
     for (Index i = 0; i < problem.n; ++i) {
         const double z = problem.z[i], f = problem.F[i], slope = f + b - problem.linear[i];
         const double loss = std::max({0.0, -problem.upper[i] * (slope + l1),  //
                                       -problem.lower[i] * (slope - l1)});
-        gap += z * slope + l1 * std::abs(z) + loss;
-        dual += z * (problem.linear[i] - f / 2) - l1 * std::abs(z);
+        sums.gap += z * slope + l1 * std::abs(z) + loss;
+        sums.dual += z * (problem.linear[i] - f / 2) - l1 * std::abs(z);
     }
-    const double size = std::max(std::abs(dual), std::abs(dual + gap));
-    return size > 0 ? gap / size : gap;
+    return sums;
 }
 
-// Steps until the gap is at most tol, rounding errors prevent it, or max_steps are made.
+// Steps until the gap is at most tol, rounding errors prevent it, or max_steps are made. The
+// gradient is computed anew after a few steps per row, which costs less than they do.
 template <class T, class Matrix>
 SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps) {
     const double first_violation = 2e-3, eps = std::numeric_limits<T>::epsilon();
+    const Index between = 1000 + 4 * problem.n;
+    const int patience = 10;  // so many times without a better dual objective
     std::vector<T> g(static_cast<std::size_t>(problem.n));
     Smo<T, Matrix> smo(problem.n, K, problem.lower, problem.upper,
                        static_cast<T>(problem.l1_weight), problem.z, g.data());
     SmallResult result{0, 0};
+    double violation = first_violation, best = -std::numeric_limits<double>::infinity();
+    int since_best = 0;
     update_values(K, problem);
-    for (double violation = first_violation;;) {
+    for (;;) {
         double size = 1;
         for (Index i = 0; i < problem.n; ++i) {
             g[i] = static_cast<T>(problem.F[i] - problem.linear[i]);
             size = std::max(size, std::abs(problem.F[i]));
         }
-        result.steps += smo.run(static_cast<T>(violation), max_steps - result.steps);
+        const double least = 4 * eps * size;
+        violation = std::max(violation, least);
+        const Index most = std::min(between, max_steps - result.steps);
+        const Index steps = smo.run(static_cast<T>(violation), most);
+        result.steps += steps;
         update_values(K, problem);
-        result.gap = relative_gap(problem, smo.intercept());
-        const bool accurate = violation < 4 * eps * size;
-        if (!(result.gap > tol) || accurate || result.steps >= max_steps) return result;
-        violation *= std::clamp(0.7 * tol / result.gap, 0.02, 0.5);  // nearly proportional
+        const Objective now = objective(problem, smo.intercept());
+        result.gap = now.relative_gap();
+        since_best = now.dual > best + eps * std::abs(best) ? 0 : since_best + 1;
+        best = std::max(best, now.dual);
+        const bool solved = steps < most;
+        if (!(result.gap > tol) || result.steps >= max_steps || since_best >= patience ||
+            (solved && violation <= least))
+            return result;
+        if (solved)  // the gap is nearly proportional to the violation
+            violation *= std::clamp(0.7 * tol / result.gap, 0.02, 0.5);
     }
 }
 

@@ -1,11 +1,14 @@
 """One-vs-one and one-vs-rest classification of more than two classes."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
 from helpers.rows import noisy_classes
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC as ExactSVC
 
 import hssvm
@@ -43,6 +46,23 @@ def test_the_same_model_as_scikit_learn(n_classes, sparse, rng):
     assert_allclose(Z[0], Z[1], atol=0.02)
     assert np.all(np.diff(y[model.support_]) >= 0)
     assert_array_equal(model.n_support_, np.bincount(y[model.support_]))
+
+
+def test_few_rows_can_be_predicted_as_compressed(rng):
+    """Nothing is compressed, whatever is asked for."""
+    X, y = noisy_classes(rng, 300, n_classes=3)
+    model = SVC(gamma=0.3, prediction="compressed").fit(X, y)
+    assert_array_equal(model.predict(X), SVC(gamma=0.3).fit(X, y).predict(X))
+
+
+def test_a_pickle_holds_the_support_vectors_once(rng):
+    X, y = noisy_classes(rng, 1000, n_classes=3)
+    model = SVC(gamma=0.3).fit(X, y)
+    before = len(pickle.dumps(model))
+    model.predict(X)
+    copy = pickle.loads(pickle.dumps(model))
+    assert len(pickle.dumps(model)) < 1.01 * before
+    assert_array_equal(copy.decision_function(X), model.decision_function(X))
 
 
 def test_votes_by_definition(rng):
@@ -91,6 +111,24 @@ def test_out_of_fold_values_of_pairs_vote(rng):
     assert model.out_of_fold_decision_.shape == (2500, 3)
     score = np.mean(model.out_of_fold_decision_.argmax(axis=1) == y)
     assert abs(score - model.fit_report_.out_of_fold_score) < 0.02
+
+
+def test_out_of_fold_values_of_few_rows(rng):
+    X, y = noisy_classes(rng, 400, n_classes=3)
+    model = SVC(gamma=0.3, out_of_fold=True).fit(X, y)
+    assert model.multi_class_ == "ovr"
+    assert model.out_of_fold_decision_.shape == (400, 3)
+
+
+@pytest.mark.parametrize("before", ["ovo", "ovr"])
+def test_a_failed_fit_keeps_the_model(before, rng):
+    X, y = noisy_classes(rng, 300, n_classes=3)
+    model = SVC(gamma=0.3, multi_class=before).fit(X, y)
+    labels = model.predict(X)
+    model.set_params(multi_class="ovr" if before == "ovo" else "ovo", memory_limit="1kB")
+    with pytest.raises(MemoryError):
+        model.fit(X, y)
+    assert_array_equal(model.predict(X), labels)
 
 
 @pytest.mark.parametrize("n", [900, 7000])
@@ -155,13 +193,30 @@ def test_time_limit_and_warm_start(rng, monkeypatch):
         model.fit(X, y)
     report = model.fit_report_
     assert "MAX_TIME" in report.status and np.isfinite(report.gap).all()
-    assert model.score(X, y) > 0.5
     dual, model.max_time = report.objective - report.gap * report.objective, None
     model.fit(X, y)
     assert set(model.fit_report_.status) == {"CONVERGED"}
     assert np.all(model.fit_report_.objective >= dual * (1 - 1e-6))
     again = model.fit(X, y).fit_report_
     assert again.n_rounds.sum() <= 2 * again.n_columns
+
+
+def test_float32_with_a_large_C(rng):
+    """As precise as other fits, although SMO on all rows is not."""
+    X = rng.standard_normal((180, 3)).astype(np.float32)
+    y = np.digitize(X[:, 0] + rng.standard_normal(180), [-0.5, 0.5])
+    model = SVC(C=1e4, gamma=0.1).fit(X, y)
+    assert model.fit_report_.gap.max() <= 1e-3
+    assert set(model.fit_report_.status) == {"CONVERGED"}
+
+
+def test_no_pair_starts_after_max_time(rng):
+    X, y = rng.standard_normal((600, 2)), np.arange(600) % 40
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        model = SVC(max_time=1e-6).fit(X, y)
+    assert set(model.fit_report_.status) == {"MAX_TIME"}
+    assert_allclose(model.fit_report_.gap, 1.0)
+    assert model.predict(X).shape == (600,)
 
 
 def test_any_number_of_threads_gives_the_same_model(rng):
@@ -195,4 +250,6 @@ def test_classes_without_weight_get_no_votes(rng):
     X, y = noisy_classes(rng, 300, n_classes=3)
     model = SVC(gamma=0.3).fit(X, y, sample_weight=(y != 2).astype(float))
     assert set(model.predict(X)) <= {0, 1}
+    function = SVC(kernel=rbf_kernel).fit(X, y, sample_weight=(y != 2).astype(float))
+    assert set(function.predict(X)) <= {0, 1}
     assert np.all(model.n_support_[2] == 0)

@@ -98,6 +98,17 @@ def test_precision_limits_the_gap(rng):
     assert solution.status == [Status.PRECISION]
 
 
+@pytest.mark.parametrize(("n", "C", "gamma"), [(60, 1e4, 0.1), (100, 1e3, 1.0), (150, 1e3, 0.1)])
+def test_float32_with_a_large_C(n, C, gamma, rng):
+    """The rounding errors of many steps must not add up."""
+    X = rng.standard_normal((n, 3)).astype(np.float32)
+    y = np.where(X[:, 0] + rng.standard_normal(n) > 0, C, -C).astype(np.float32)
+    problem, start = SVCProblem(y[:, None]), np.zeros((n, 1), np.float32)
+    solution = solve_small(problem, Gaussian(gamma), X, start, 1e-3, lambda: None)
+    assert solution.gap[0] <= 1e-2
+    assert svc_gap(Gaussian(gamma).block(X.astype(float)), problem, solution.Z, 0) < 2e-2
+
+
 def test_shapes_are_checked(rng):
     X, y = two_moons(rng, 20)
     good = [y, np.minimum(y, 0), np.maximum(y, 0), 0.0, np.zeros(20), np.zeros(20), 1e-3, 100]

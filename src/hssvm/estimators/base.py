@@ -32,12 +32,13 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
-from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
 from hssvm.predictors.few_rows import is_plain
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training import FitReport, Task, TrainingConfig, TrainingResult, train
 from hssvm.training.certificate import Certificate, certify
+from hssvm.training.config import EXACT_ROWS
 from hssvm.training.forest import Forest
 from hssvm.training.scaling import Scaling, require_moderate
 
@@ -241,6 +242,8 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
                     "predict worse; set prediction='auto', or fit with n_trees=1 or refine=True"
                 )
             return self._require_exact("prediction='exact'")
+        if isinstance(self._exact, PairwisePredictor) and self.fit_report_.n_rows <= EXACT_ROWS:
+            return self._exact  # nothing is compressed
         if self._compressed is None:
             raise ValueError(
                 "Compressed prediction is unavailable: the model was refined, its compressor is "

@@ -31,6 +31,8 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
 
     multi_class: Literal["auto", "ovo", "ovr"] = "ovr"
     multi_class_: Literal["ovo", "ovr"] = "ovr"
+    _next_multi_class: Literal["ovo", "ovr"] = "ovr"
+    """`multi_class_` of the fit in progress: if it fails, the last one is kept."""
 
     _task_name = "classification"
 
@@ -44,7 +46,7 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         """Set `classes_`; return rows, class indices and sample weights."""
         X, y = self._check_rows(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self.multi_class_ = "ovr"
+        self._next_multi_class = "ovr"
         check_labels(y, self.classes_.size)
         return X, codes.astype(np.int64), self._check_weight(sample_weight, X)
 
@@ -53,7 +55,7 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
     ) -> Classification:
         """Return the task for values of C; raise ValueError if there is only one class.
 
-        If `multi_class_` is set, the task is one-vs-one or one-vs-rest accordingly.
+        It is one-vs-one or one-vs-rest like the fitted model.
         """
         n_classes = self.classes_.size
         factors = class_weights(
@@ -77,13 +79,15 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         config: TrainingConfig,
     ) -> Problem | PairsProblem:
         """Choose between one-vs-one and one-vs-rest, and return the problem."""
-        exact = config.plan_for(X, kernel).exact(X.shape[0])
+        plan = config.plan_for(X, kernel)
+        exact = plan.exact(X.shape[0]) and plan.n_folds == 0
         if self.multi_class == "auto":
-            self.multi_class_ = "ovo" if exact else "ovr"
+            self._next_multi_class = "ovo" if exact else "ovr"
         else:
-            self.multi_class_ = self.multi_class
-        task = replace(task, one_vs_one=self._one_vs_one)
-        if exact and self._one_vs_one:
+            self._next_multi_class = self.multi_class
+        one_vs_one = self.classes_.size > 2 and self._next_multi_class == "ovo"
+        task = replace(task, one_vs_one=one_vs_one)
+        if exact and one_vs_one:
             return task.pairs(X, y, weight)
         return super()._make_problem(task, X, y, weight, kernel, config)
 
@@ -112,6 +116,10 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         advised = {NARROW_KERNEL, UNEVEN_FEATURES}.intersection(report.advice)
         if result.first_Z is not None and converged and not advised:
             monitor.advise(check_support(result.first_Z, result.problem.bound), report)
+
+    def _store(self, result: TrainingResult) -> None:
+        self.multi_class_ = self._next_multi_class
+        super()._store(result)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the decision boundary, in units of the margin.
@@ -221,6 +229,8 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         super()._after_load(n_columns)
         n_classes = self.classes_.size
         require(self.multi_class_ in ("ovo", "ovr"), "multi_class_ is invalid")
+        pairwise = isinstance(self._exact, PairwisePredictor)
+        require(self._one_vs_one or not pairwise, "multi_class_ does not match the predictor")
         n_pairs = n_classes * (n_classes - 1) // 2
         expected = n_pairs if self._one_vs_one else (1 if n_classes == 2 else n_classes)
         require(

@@ -6,7 +6,7 @@ is ``model.json``::
     format, version, hssvm    "hssvm model", the version of the format, and that of hssvm
     class, parameters         "SVC", and the arguments of its constructor
     kernel                    the kernel with the parameters used in the fit
-    predictor                 "leafwise" or "expansion"
+    predictor                 "leafwise", "expansion" or "pairwise" (one-vs-one)
     rows, n_features          "dense", "csr_array" or "csr_matrix", and the number of columns of X
     feature_names             list of str, or null
     target_name               target column: its name or index; optional
@@ -18,6 +18,7 @@ The others are arrays, for n rows that are needed for prediction, and k columns:
     X           (n, p), or X_data, X_indices and X_indptr
     W           (n, k)               weights of the rows
     support     (n,)                 indices of the rows, if these are the support vectors
+    counts      (k + 1,)             number of rows of each class, if pairwise
 
 A leafwise model has t trees of depth d, which use m rows in all::
 

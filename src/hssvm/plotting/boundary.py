@@ -251,7 +251,8 @@ def _values_of_tree(estimator: Any, points: Any, number: int) -> tuple[Floats, N
     values = predictor.decisions(inputs)[number]
     values += (final.intercept_ - predictor.intercept).astype(values.dtype)  # moved after training
     leaves = predictor.trees[number].tree.route(inputs)
-    return values[:, 0] if values.shape[1] == 1 else values, leaves
+    by_class = getattr(final, "_by_class", None)  # of classifiers
+    return values[:, 0] if by_class is None else by_class(values), leaves
 
 
 def _inputs(estimator: Any, predictor: LeafwisePredictor, points: Any) -> Rows:

@@ -61,8 +61,9 @@ class ConvergenceDisplay:
         history = final_step(estimator).fit_report_.history
         if not history.get("solve"):
             raise ValueError(
-                "the model has no history, because it was loaded from a file or trained with "
-                "solver='paper'; fit it here with solver='admm'"
+                "the model has no history, because it was loaded from a file, or trained "
+                "one-vs-one or with solver='paper'; fit it here with solver='admm' and "
+                "multi_class='ovr'"
             )
         parts = []
         for stage in ("solve", "refine"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +42,22 @@ class PairwisePredictor(ExpansionPredictor):
 
     def __call__(self, X: Rows) -> Floats:
         """Values at the rows of `X`, (m, n_pairs), in the precision of the training rows."""
-        by_class = [predictor(X) for predictor in self._classes]
-        pairs = combinations(range(self.counts.size), 2)
-        return np.stack([by_class[i][:, j - 1] + by_class[j][:, i] for i, j in pairs], axis=1)
+        out: Floats = np.zeros((X.shape[0], self.n_columns), self.X.dtype)
+        first, second = np.triu_indices(self.counts.size, 1)
+        for c, predictor in enumerate(self._classes):
+            if self.counts[c]:
+                values = predictor(X)
+                out[:, first == c] += values[:, c:]
+                out[:, second == c] += values[:, :c]
+        return out
 
     @property
     def n_columns(self) -> int:
         """Number of pairs."""
         return self.counts.size * (self.counts.size - 1) // 2
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_classes"}
 
     @cached_property
     def _classes(self) -> list[ExpansionPredictor]:

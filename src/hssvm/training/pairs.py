@@ -15,8 +15,8 @@ import numpy as np
 from hssvm import _core
 from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems import PairsProblem
-from hssvm.solvers import Solution, WorkingSet, solve_small
+from hssvm.problems import Pair, PairsProblem
+from hssvm.solvers import Solution, Status, WorkingSet, solve_small
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.monitor import Monitor
@@ -68,9 +68,15 @@ def train_pairs(
         Z: Floats = np.zeros((pair.rows.size, 1), problem.dtype)
         if start is not None:
             Z = nearest_feasible(pair.problem, pair.pick(start), np.ones(len(Z), Z.dtype))
+        status = monitor.stop()
+        if status is not None:
+            return _stopped(pair, kernel, rows, Z, status)
         limit = max(MIN_WORK, max_work * work[number] / work.sum())
         if pair.rows.size <= SMALL_ROWS and pair.rows.size**2 * X.dtype.itemsize <= memory:
-            return solve_small(pair.problem, kernel, rows, Z, tol, monitor.stop, limit)
+            small = solve_small(pair.problem, kernel, rows, Z, tol, monitor.stop, limit)
+            if small.status[0] not in (Status.PRECISION, Status.STALLED):
+                return small
+            Z = small.Z  # the working-set solver has smaller rounding errors
         solver = WorkingSet(tol, memory, monitor.seconds_left, monitor.after_check, limit)
         return solver.solve(pair.problem, LazyKernelMatrix(kernel, rows), Solution.empty(Z))
 
@@ -99,6 +105,14 @@ def train_pairs(
     monitor.advise(check_kernel(X, kernel, plan.seed), report)
     intercept = np.concatenate([solution.intercept for solution in ordered])
     return TrainingResult(problem, kernel, X, Z, intercept, None, report, first_Z=Z)
+
+
+def _stopped(pair: Pair, kernel: Kernel, X: Rows, Z: Floats, status: Status) -> Solution:
+    """Return the start as the solution of a pair."""
+    K, every_row, support = LazyKernelMatrix(kernel, X), np.arange(len(Z)), np.flatnonzero(Z)
+    solution = Solution.at(pair.problem, Z, K.product(every_row, support, Z[support]))
+    solution.end(np.arange(1), status)
+    return solution
 
 
 def _log_progress(solved: int, total: int) -> None:

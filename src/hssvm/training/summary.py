@@ -71,9 +71,10 @@ def _solution(report: FitReport) -> list[str]:
             f" on the {'compressed' if compressed else 'exact'} kernel"
         )
     if report.n_rounds.any():
-        pairs = "" if report.n_factors else f" for each of {counted(report.n_columns, 'pair')}"
+        pairs = "" if report.ranks else f" for each of {counted(report.n_columns, 'pair')}"
         solver.append(f"{_range(report.n_rounds)} rounds on the exact kernel{pairs}")
-    lines.append(f"solver     {'; '.join(solver)}")
+    if solver:
+        lines.append(f"solver     {'; '.join(solver)}")
     if compressed:
         lines += [
             ("start" if report.exact_kernel else "kernel").ljust(11)
