@@ -94,7 +94,7 @@ def test_precision_limits_the_gap(rng):
     X = rng.standard_normal((200, 2)).astype(np.float32)
     y = np.where(X[:, :1] + rng.standard_normal((200, 1)) > 0, 1, -1)
     problem = SVCProblem((1e4 * y).astype(np.float32))
-    solution = solve_small(problem, Linear(), X, np.zeros((200, 1), np.float32), 1e-12, go_on)
+    solution = solve_small(problem, Linear(), X, np.zeros((200, 1), np.float32), -1.0, go_on)
     assert solution.status == [Status.PRECISION]
 
 

@@ -5,6 +5,8 @@
     nothing compressed (one leaf)     ADMM to rounding error, polish; working set if necessary
     refine                            a few iterations of ADMM as a start, then the working set
     otherwise                         ADMM on the compressed kernel
+
+`hssvm.training.pairs` is for the exact solutions of pairs of classes.
 """
 
 from __future__ import annotations
