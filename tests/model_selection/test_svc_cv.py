@@ -40,9 +40,9 @@ def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
     assert model.scores_.shape == (2, 2, 3)
     for g, c, f in np.ndindex(model.scores_.shape):
         train, test = list(cv.split(X, y))[f]
-        fold = SVC(C=Cs[c], gamma=gammas[g]).fit(X[train], y[train])
+        fold = SVC(C=Cs[c], gamma=gammas[g], multi_class="ovr").fit(X[train], y[train])
         assert abs(fold.score(X[test], y[test]) - model.scores_[g, c, f]) <= 0.02
-    best = SVC(C=model.C_, gamma=model.gamma_).fit(X, y)
+    best = SVC(C=model.C_, gamma=model.gamma_, multi_class="ovr").fit(X, y)
     assert_allclose(model.decision_function(X), best.decision_function(X), atol=1e-3)
     assert_allclose(model.best_score_, model.scores_.mean(axis=2).max())
 
