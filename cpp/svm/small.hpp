@@ -67,7 +67,7 @@ template <class T, class Matrix>
 SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps) {
     const double first_violation = 2e-3, eps = std::numeric_limits<T>::epsilon();
     const Index between = 1000 + 4 * problem.n;
-    const int patience = 10;  // so many times without a better dual objective
+    const int patience = 10;  // checks without a better dual objective before giving up
     std::vector<T> g(static_cast<std::size_t>(problem.n));
     Smo<T, Matrix> smo(problem.n, K, problem.lower, problem.upper,
                        static_cast<T>(problem.l1_weight), problem.z, g.data());

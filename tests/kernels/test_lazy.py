@@ -82,7 +82,7 @@ def test_rows_are_computed_once(k, rng, monkeypatch):
     assert K.n_values == 60 * len(seen)
 
 
-def test_rows_are_kept_where_they_fit_and_are_dear(rng):
+def test_rows_are_kept_where_they_fit_and_are_expensive(rng):
     wide = LazyKernelMatrix(Gaussian(0.5), rng.standard_normal((100, 200)))
     kept, left = keep_rows(wide, 200_000)
     assert isinstance(kept, KeptKernelMatrix) and left == 120_000

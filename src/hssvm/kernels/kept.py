@@ -13,7 +13,7 @@ PER_READ = 0.2e-9
 """Seconds to read a value in float32 from memory, for comparison with
 `hssvm.kernels.lazy.PER_VALUE`."""
 
-DEARER = 3.0
+COST_RATIO = 3.0
 """Values are kept if computing them costs this many times as much as reading them."""
 
 SHARE = 0.75
@@ -95,7 +95,7 @@ def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKerne
     """
     itemsize = kernel_matrix.dtype.itemsize
     size = kernel_matrix.n**2 * itemsize
-    dear = kernel_matrix.value_cost > DEARER * PER_READ * itemsize / 4
-    if not dear or size > SHARE * memory:
+    expensive = kernel_matrix.value_cost > COST_RATIO * PER_READ * itemsize / 4
+    if not expensive or size > SHARE * memory:
         return kernel_matrix, memory
     return KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X), memory - size

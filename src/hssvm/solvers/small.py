@@ -43,7 +43,7 @@ def solve_small(
     Returns
     -------
     Solution
-        `n_iter` counts calls of the core.
+        `n_iter` counts calls into the core.
 
     Examples
     --------

@@ -9,7 +9,7 @@ rows that violate the optimality conditions enter U. Three things make this fast
 - Rows that the gradient holds at a bound by a margin are not watched: their F is refreshed only
   for a *check*, which evaluates the gap on all rows and selects the watched rows again.
 - The core computes most kernel values faster than memory delivers stored ones, so U is the only
-  cache. Where values are dearer, as with hundreds of features, and all of them fit in memory, the
+  cache. Where values cost more, as with hundreds of features, and all fit in memory, the
   rows of K that were computed are kept, and all rows are watched.
 
 The columns of a problem share U, its kernel matrix, and all products.

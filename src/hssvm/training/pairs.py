@@ -1,9 +1,9 @@
 """Exact one-vs-one classifiers.
 
-A pair of classes has few of the rows, so it needs no compressed kernel as a start. A pair with few
-rows is solved by SMO on all of them, another one by the working-set solver. Pairs are
-independent of each other: they are solved at the same time, one thread each, after those that are
-too large for that.
+A pair of classes has few of the rows, so it needs no compressed kernel as a start. Small pairs are
+solved by SMO on all of their rows, larger ones by the working-set solver. Pairs are independent of
+each other: they are solved at the same time, one thread each, after those that are too large for
+that.
 """
 
 from __future__ import annotations
