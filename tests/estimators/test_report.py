@@ -36,10 +36,11 @@ def test_summary_has_rows_features_task_and_support_vectors(estimator, y, words,
 
 def test_summary_names_the_kernel_that_was_solved_for(rng):
     X, y = noisy_classes(rng, 3000)
-    small, compressed, forest, refined = (
-        SVC(refine=refine, n_trees=n_trees, random_state=0).fit(X[:n], y[:n]).summary()
-        for n, refine, n_trees in [
-            (1000, "auto", None), (3000, False, 1), (3000, False, 3), (3000, True, None),
+    small, compressed, forest, refined, regression = (
+        make(refine=refine, n_trees=n_trees, random_state=0).fit(X[:n], y[:n]).summary()
+        for make, n, refine, n_trees in [
+            (SVC, 1000, "auto", None), (SVC, 3000, False, 1), (SVC, 3000, False, 3),
+            (SVC, 3000, True, None), (SVR, 3000, True, None),
         ]
     )  # fmt: skip
     assert "solved     on the exact kernel, relative duality gap" in small
@@ -50,10 +51,12 @@ def test_summary_names_the_kernel_that_was_solved_for(rng):
     assert "solved     on 3 compressed kernels, relative duality gap" in forest
     assert "\nforest     decision values of the trees differ by " in forest
     assert "\nkernel     compressed kernel, relative error" in forest
-    assert "solved     on the exact kernel, relative duality gap" in refined
-    assert "\nforest" not in refined
-    assert "\nstart      compressed kernel, relative error" in refined
-    assert "\nkernel " not in refined
+    for exact in (refined, regression):
+        assert "solved     on the exact kernel, relative duality gap" in exact
+        assert "\nforest" not in exact
+        assert "\nkernel " not in exact
+    assert "compress" not in refined
+    assert "\nstart      compressed kernel, relative error" in regression
 
 
 def test_a_tube_around_all_rows_needs_no_support_vectors(rng):

@@ -236,7 +236,8 @@ def test_errors_say_what_to_do(rng):
         SVC().summary()
 
 
-def test_warns_when_it_has_not_converged(rng):
+def test_warns_when_it_has_not_converged(rng, monkeypatch):
+    monkeypatch.setattr("hssvm.solvers.small.CALL_WORK", 1e-4)
     X, y = noisy_classes(rng, 3000)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         model = SVC(C=100.0, max_iter=3, refine=False).fit(X, y)
@@ -277,14 +278,14 @@ def test_verbose_shows_progress_on_stderr(rng, capsys):
 
 
 def test_verbose_uses_the_handlers_of_the_program(rng):
-    X, y = noisy_classes(rng, 300)
+    X, y = noisy_classes(rng, 2100)
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     logging.getLogger("hssvm").addHandler(handler)
     try:
-        SVC(verbose=1).fit(X, y)
+        SVC(verbose=1, refine=False, n_trees=1).fit(X, y)
         told = stream.getvalue()
-        SVC().fit(X, y)
+        SVC(refine=False, n_trees=1).fit(X, y)
     finally:
         logging.getLogger("hssvm").removeHandler(handler)
     assert "iteration 10" in told
@@ -295,7 +296,7 @@ def test_verbose_uses_the_handlers_of_the_program(rng):
 
 def test_fit_callbacks(rng):
     pytest.importorskip("sklearn.callback")
-    X, y = noisy_classes(rng, 300)
+    X, y = noisy_classes(rng, 2100)
     seen = []
 
     class Spy:
@@ -311,12 +312,17 @@ def test_fit_callbacks(rng):
         def on_fit_task_end(self, estimator, context):
             seen.append(context.task_name)
 
-    model = SVC()
-    model.set_callbacks(Spy())
-    model.fit(X, y)
-    assert seen[0] == "setup"
-    assert seen[-1] == "teardown"
-    assert {"compress", "solve", "iteration 10", "fit"} <= set(seen)
+    for refine, tasks in (
+        (False, {"compress", "solve", "iteration 10", "fit"}),
+        (True, {"solve", "iteration 1", "fit"}),
+    ):
+        seen.clear()
+        model = SVC(refine=refine)
+        model.set_callbacks(Spy())
+        model.fit(X, y)
+        assert seen[0] == "setup"
+        assert seen[-1] == "teardown"
+        assert tasks <= set(seen)
 
 
 def test_repeatable(rng):

@@ -138,7 +138,7 @@ def test_compressed_folds(rng):
     X, y = data(rng, 4000)
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     model = SVCCV([0.1, 10.0], gammas=[0.5], cv=cv, random_state=0).fit(X, y)
-    assert len(model.fit_report_.ranks) > 1
+    assert "compress" in model.fit_report_.seconds
     for c, f in np.ndindex(2, 3):
         train, test = list(cv.split(X, y))[f]
         fold = SVC(C=model.Cs_[c], gamma=0.5, random_state=0).fit(X[train], y[train])

@@ -12,6 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.contour import ContourSet
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import kernel_matrix
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -274,18 +275,25 @@ def rings(rng, n):
     return X, np.hypot(*X.T) < 1
 
 
-@pytest.mark.parametrize("refine", [False, True])
-def test_convergence(refine, rng):
-    X, y = rings(rng, 3000)
-    n_trees = None if refine else 1  # the history is that of the first tree
-    model = SVC(C=10, refine=refine, n_trees=n_trees, random_state=0).fit(X, y)
+@pytest.mark.parametrize(
+    "model",
+    [SVC(C=10, refine=False, n_trees=1), SVC(C=10, refine=True), SVR(C=10, refine=True)],
+)
+def test_convergence(model, rng):
+    X, y = rings(rng, int(rng.choice([2500, 3500])))
+    model = clone(model).set_params(random_state=0).fit(X, y)
+    report = model.fit_report_
     display = ConvergenceDisplay.from_estimator(model).plot()
-    assert display.iterations[-1] == model.fit_report_.n_iter[0]
-    gaps = display.exact_gaps if refine else display.gaps
-    assert gaps[-1, 0] == model.fit_report_.gap[0]
-    assert np.all(np.diff(display.gaps[:, 0]) <= 0)  # the best so far
-    assert display.rounds.size == 0 or refine
-    assert len(display.lines_) == 1 + refine
+    if isinstance(model, SVC) and model.refine:
+        assert display.iterations.size == 0
+        assert display.ax_.get_xlabel() == "round"
+    else:
+        assert display.iterations[-1] == report.n_iter[0]
+        assert np.all(np.diff(display.gaps[:, 0]) <= 0)  # the best so far
+    gaps = display.exact_gaps if model.refine else display.gaps
+    assert gaps[-1, 0] == report.gap[0]
+    assert (display.rounds.size > 0) == model.refine
+    assert len(display.lines_) == (display.rounds.size > 0) + (display.iterations.size > 0)
 
 
 def test_convergence_of_a_forest_is_that_of_its_first_tree(rng):
@@ -473,7 +481,7 @@ def test_what_has_no_boundary_says_so(rng):
 
 def test_fits_in_pipelines(rng):
     X, y = rings(rng, 2500)
-    svc = SVC(C=10, random_state=0)
+    svc = SVC(C=10, refine=False, random_state=0)
     model = make_pipeline(StandardScaler(), svc).fit(X, y)
     for kind in (RankDisplay, ConvergenceDisplay):
         inside, whole = kind.from_estimator(svc), kind.from_estimator(model)
@@ -490,7 +498,7 @@ def test_ranks_are_those_of_the_matrix(rng, monkeypatch):
 
     monkeypatch.setattr(pipeline, "compress_kernel", remember)
     X, y = rings(rng, 2500)
-    model = SVC(leaf_size=64, random_state=0, refine=bool(rng.integers(2))).fit(X, y)
+    model = SVC(leaf_size=64, random_state=0, refine=False).fit(X, y)
     H = matrices[0]  # the first tree of a forest
     expected, display = RankDisplay.from_matrix(H), RankDisplay.from_estimator(model).plot()
     assert_array_equal(display.leaf_offsets, expected.leaf_offsets)

@@ -121,7 +121,7 @@ def test_columns(make, rng):
 def solve_by_admm(problem, K, X):
     operator = DenseOperator(K)
     solution = ADMM(tol=1e-6, max_iter=3000).solve(problem, operator)
-    polish(problem, operator, solution)
+    polish(problem, LazyKernelMatrix(Gaussian(0.5), X), solution)
     return solution
 
 
@@ -143,7 +143,8 @@ def test_polishing_a_solution_leaves_it_where_it_is(epsilon, rng):
     operator = DenseOperator(Gaussian(0.5).block(X))
     solution = ADMM(tol=1e-9, max_iter=5000).solve(problem, operator)
     point = solution.Z, solution.F, float(solution.intercept[0])
-    Z, F = active_set_step(problem, operator, initial_beta(problem, 1.0), *point)
+    K = LazyKernelMatrix(Gaussian(0.5), X)
+    Z, F = active_set_step(problem, K, initial_beta(problem, 1.0), *point)
     assert problem.evaluate(Z, F).gap[0] <= 1e-6
     size = np.abs(solution.F).max()
     assert_allclose(F, solution.F, atol=1e-3 * size)

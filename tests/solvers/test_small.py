@@ -10,11 +10,13 @@ from reference import all_kernels, kernel_matrix, svc_dual, svc_gap
 from hssvm import _core
 from hssvm.kernels import CallableKernel, Gaussian, Linear
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
-from hssvm.solvers import Status, solve_small
+from hssvm.solvers import Solution, Status, solve_small
 
 
-def go_on():
-    return None
+def solve(problem, kernel, X, start, *arguments):
+    solution = Solution.empty(start)
+    solve_small(problem, kernel, X, solution, *arguments)
+    return solution
 
 
 @settings(max_examples=40)
@@ -25,7 +27,7 @@ def test_agrees_with_another_solver(seed, n, log_C):
     y[:2] = 1, -1
     bound = y * 10**log_C * rng.uniform(0.5, 2, n) * (rng.random(n) < 0.9)
     problem, K = SVCProblem(bound[:, None]), Gaussian(0.7).block(X)
-    solution = solve_small(problem, Gaussian(0.7), X, np.zeros((n, 1)), 1e-7, go_on)
+    solution = solve(problem, Gaussian(0.7), X, np.zeros((n, 1)), 1e-7)
     z = svc_dual(K, bound)
     best = np.abs(z).sum() - z @ K @ z / 2
     assert solution.gap[0] <= 1e-7 and solution.status == [Status.CONVERGED]
@@ -43,9 +45,7 @@ def test_every_kernel(kernel, dtype, rng):
     rows = scipy.sparse.csr_array(X) if not isinstance(kernel, CallableKernel) else X
     K = kernel_matrix(kernel, X.astype(float))
     for given_rows in (X, rows):
-        solution = solve_small(
-            problem, kernel, given_rows, np.zeros((200, 1), dtype), 1e-4, go_on
-        )  # fmt: skip
+        solution = solve(problem, kernel, given_rows, np.zeros((200, 1), dtype), 1e-4)
         assert solution.gap[0] <= 1e-4
         assert svc_gap(K, problem, solution.Z, 0) < 3e-4
 
@@ -55,12 +55,12 @@ def test_other_problems(rng):
     X, _ = two_moons(rng, 150)
     y, one = np.sin(X[:, :1]), np.ones((150, 1))
     regression = SVRProblem(y, 10 * one, np.array([0.05]))
-    solution = solve_small(regression, Gaussian(1.0), X, 0 * one, 1e-6, go_on)
+    solution = solve(regression, Gaussian(1.0), X, 0 * one, 1e-6)
     assert solution.gap[0] <= 1e-6
     assert np.abs(solution.F + solution.intercept - y).max() < 0.1
     novelty = OneClassProblem(one, np.array([0.3]))
     start = np.where(np.arange(150) < 45, 1.0, 0.0)[:, None]
-    solution = solve_small(novelty, Gaussian(1.0), X, start, 1e-6, go_on)
+    solution = solve(novelty, Gaussian(1.0), X, start, 1e-6)
     assert solution.gap[0] <= 1e-6
     assert_allclose(solution.Z.sum(), 45)
 
@@ -68,7 +68,7 @@ def test_other_problems(rng):
 def test_a_start_is_used(rng):
     X, y = two_moons(rng, 300)
     problem = SVCProblem(10 * y[:, None])
-    first = solve_small(problem, Gaussian(0.7), X, np.zeros((300, 1)), 1e-8, go_on)
+    first = solve(problem, Gaussian(0.7), X, np.zeros((300, 1)), 1e-8)
     arguments = [np.sign(y), *(np.ascontiguousarray(b[:, 0]) for b in problem.box(np.arange(300)))]
     z, F = first.Z[:, 0].copy(), np.zeros(300)
     steps, gap = Gaussian(0.7).solve_small(X, *arguments, 0.0, z, F, 1e-7, 1000)
@@ -80,13 +80,14 @@ def test_stops_when_asked(rng, monkeypatch):
     X, y = two_moons(rng, 300)
     problem, start = SVCProblem(1e3 * y[:, None]), np.zeros((300, 1))
     for stop, work, status in (
-        (lambda: Status.MAX_TIME, np.inf, Status.MAX_TIME),
-        (go_on, 1e-6, Status.MAX_WORK),
+        (lambda *_: Status.MAX_TIME, np.inf, Status.MAX_TIME),
+        (lambda *_: True, np.inf, Status.STOPPED),
+        (None, 1e-6, Status.MAX_WORK),
     ):
-        solution = solve_small(problem, Gaussian(0.7), X, start, 1e-6, stop, work)
+        solution = solve(problem, Gaussian(0.7), X, start, 1e-6, stop, work)
         assert solution.status == [status]
         assert 1e-6 < solution.gap[0] < np.inf
-    patient = solve_small(problem, Gaussian(0.7), X, start, 1e-3, go_on)
+    patient = solve(problem, Gaussian(0.7), X, start, 1e-3)
     assert patient.status == [Status.CONVERGED] and patient.n_iter[0] > 1
 
 
@@ -94,7 +95,7 @@ def test_precision_limits_the_gap(rng):
     X = rng.standard_normal((200, 2)).astype(np.float32)
     y = np.where(X[:, :1] + rng.standard_normal((200, 1)) > 0, 1, -1)
     problem = SVCProblem((1e4 * y).astype(np.float32))
-    solution = solve_small(problem, Linear(), X, np.zeros((200, 1), np.float32), -1.0, go_on)
+    solution = solve(problem, Linear(), X, np.zeros((200, 1), np.float32), -1.0)
     assert solution.status == [Status.PRECISION]
 
 
@@ -104,7 +105,7 @@ def test_float32_with_a_large_C(n, C, gamma, rng):
     X = rng.standard_normal((n, 3)).astype(np.float32)
     y = np.where(X[:, 0] + rng.standard_normal(n) > 0, C, -C).astype(np.float32)
     problem, start = SVCProblem(y[:, None]), np.zeros((n, 1), np.float32)
-    solution = solve_small(problem, Gaussian(gamma), X, start, 1e-3, lambda: None)
+    solution = solve(problem, Gaussian(gamma), X, start, 1e-3)
     assert solution.gap[0] <= 1e-2
     assert svc_gap(Gaussian(gamma).block(X.astype(float)), problem, solution.Z, 0) < 2e-2
 

@@ -12,11 +12,11 @@ from sklearn.svm import SVC as ExactSVC
 
 from hssvm import _core
 from hssvm.hss import ClusterTree, compress
-from hssvm.kernels import CallableKernel, Gaussian
+from hssvm.kernels import CallableKernel, Gaussian, Linear
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import SVCProblem
-from hssvm.solvers import ADMM, Solution, Status, WorkingSet
+from hssvm.solvers import ADMM, Solution, Status, WorkingSet, working_set
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.working_kernel import WorkingKernel
 from hssvm.solvers.working_set import violations
@@ -142,6 +142,23 @@ def test_a_fast_column_waits_for_a_slow_one(rng):
     solution = WorkingSet(1e-5).solve(problem, LazyKernelMatrix(Gaussian(0.5), X), nothing(problem))
     assert solution.status[0] == Status.CONVERGED
     assert solution.gap[0] <= 1e-5
+
+
+def test_the_maximal_violating_pair_is_watched():
+    """Else the watched rows may seem solved, and nothing would ever move again."""
+    # With w = sum of z x = 1, decision values are x. The first two rows are the working set, and
+    # their b is 0: the third violates it by 0.5, and the fourth meets it by 0.3.
+    X = np.array([[4.0], [-4.0], [0.5], [-1.3], [0.2], [-0.2]])
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    problem = SVCProblem(2.5 * y[:, None])
+    Z = np.where(np.arange(6) >= 4, 2.5 * y, 0.0)[:, None]
+    K = LazyKernelMatrix(Linear(), X)
+    run = working_set._Run(WorkingSet(1e-9), problem, K, Solution.empty(Z))
+    run.product = LazyProduct.at(K, Z, np.arange(6))
+    run.working_set.exchange(np.arange(6), np.array([1.0, 1.0, *[-np.inf] * 4]), run.shuffle)
+    assert_array_equal(run.working_set.rows, [0, 1])
+    run.check()
+    assert np.isin([2, 3], run.product.watched).all()
 
 
 def test_ends_where_nothing_moves_and_the_gap_stays(rng):

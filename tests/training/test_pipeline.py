@@ -38,7 +38,7 @@ def test_every_fit_goes_through_the_pipeline(name, rng, monkeypatch):
         raise ReachedSolve
 
     monkeypatch.setattr("hssvm.training.pipeline.solve", solve)
-    monkeypatch.setattr("hssvm.training.pipeline.train_pairs", solve)
+    monkeypatch.setattr("hssvm.training.pipeline.train_exact", solve)
     X = rng.standard_normal((200, 2))
     with pytest.raises(ReachedSolve):
         FITS[name](X, (X[:, 0] * X[:, 1] > 0).astype(int))

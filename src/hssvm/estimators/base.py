@@ -32,7 +32,7 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
-from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.few_rows import is_plain
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers.equality import nearest_feasible
@@ -242,8 +242,8 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
                     "predict worse; set prediction='auto', or fit with n_trees=1 or refine=True"
                 )
             return self._require_exact("prediction='exact'")
-        if isinstance(self._exact, PairwisePredictor) and self.fit_report_.n_rows <= EXACT_ROWS:
-            return self._exact  # nothing is compressed
+        if self._compressed is None and self.fit_report_.n_rows <= EXACT_ROWS:
+            return self._require_exact("prediction='compressed'")  # nothing is compressed
         if self._compressed is None:
             raise ValueError(
                 "Compressed prediction is unavailable: the model was refined, its compressor is "

@@ -33,6 +33,9 @@ class ConfiguredSVM(BaseEstimator):
     _rules: ClassVar[Mapping[str, Rule]] = RULES
     """Accepted values of the parameters."""
 
+    _compressed_start: bool | None = None
+    """See `TrainingConfig`; `estimate_cost` sets it."""
+
     refine: bool | Literal["auto"] = False
     prediction: str = "auto"
     warm_start: bool = False
@@ -95,6 +98,7 @@ class ConfiguredSVM(BaseEstimator):
             solver=self.solver,
             refine=False if self.prediction == "compressed" else refine,
             limit_work=self.max_time is None and not self._refine_requested,
+            compressed_start=self._compressed_start,
             n_trees=as_scalar(self.n_trees),
             out_of_fold=bool(self.out_of_fold),
             exact_prediction=self.prediction == "exact",

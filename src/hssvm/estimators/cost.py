@@ -17,16 +17,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
+from hssvm.kernels.kept import is_worth_keeping
+from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.training import FitReport, TrainingConfig
 from hssvm.training.display import ShownAsText
 from hssvm.training.memory import FitMemory
 from hssvm.training.plan import DEFAULT_MEMORY
+from hssvm.training.start import many_support_vectors
 
 SAMPLE = 8000
 """Number of rows of the larger sample."""
@@ -85,6 +88,8 @@ class CostEstimate(ShownAsText):
         lines = [f"estimate for {self.n_rows:,} rows, from a sample of {self.n_sample:,}"]
         if self.n_pairs:
             lines.append(f"kernel     exact, for each of {self.n_pairs} pairs of classes")
+        elif not self.ranks:
+            lines.append("kernel     exact")
         else:
             error, ranks = f"{self.kernel_error:.2g}", " ".join(map(str, self.ranks))
             lines += [
@@ -134,25 +139,35 @@ def estimate_cost(
     }
     if getattr(estimator, "multi_class", None) == "auto":  # samples may be small enough to be exact
         trial_parameters["multi_class"] = "ovo" if plan.exact(n) else "ovr"
-    reports, supports = [], []
-    for rows in (half, half, sample):  # the first fit is a warm-up
+
+    def fit(rows: NDArray[np.int64], *, compressed_start: bool) -> Any:
         trial = clone(estimator).set_params(**trial_parameters)
+        trial._compressed_start = compressed_start  # noqa: SLF001
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DataWarning)  # the fit itself will warn
-            trial.fit(X[rows], *([] if y is None else [y[rows]]))
-        reports.append(trial.fit_report_)
-        supports.append(trial.support_.size)
-    _, small, large = reports
+            return trial.fit(X[rows], *([] if y is None else [y[rows]]))
+
+    start = bool(plan.compressed_start)
+    if plan.compressed_start is None and is_classifier(estimator):  # as a fit of all rows does
+        counts = [fit(rows, compressed_start=False).support_.size for rows in (half, sample)]
+        start = many_support_vectors(counts, (half.size, sample.size), n)
+    _, first, trial = (  # the first fit is a warm-up
+        fit(rows, compressed_start=start) for rows in (half, half, sample)
+    )
+    small, large = first.fit_report_, trial.fit_report_
     ratio = n / large.n_rows
-    exact = ratio ** (1 + _power(supports[1], supports[2], small, large))
+    exact = ratio ** (1 + _power(first.support_.size, trial.support_.size, small, large))
     n_columns = large.n_columns * (1 + plan.n_folds)
     model, cache = plan.memory(X, n_columns), plan.cache(X, n_columns) if plan.refine else 0.0
-    pairs = large.n_factors == 0
-    if pairs and y is not None:
+    one_vs_one = getattr(trial, "multi_class_", "ovr") == "ovo" and large.n_classes > 2
+    if large.n_factors == 0:  # on the exact kernel only
         factors = {"solve": exact}
-        largest = np.sort(np.unique(y, return_counts=True)[1])[-2:].sum()
-        memory = model.pairs_peak(int(largest), cache or DEFAULT_MEMORY)
+        pair_rows = None
+        if one_vs_one and y is not None:
+            pair_rows = int(np.sort(np.unique(y, return_counts=True)[1])[-2:].sum())
+        keeps = is_worth_keeping(LazyKernelMatrix(kernel, X))
+        memory = _exact_memory(model, cache or DEFAULT_MEMORY, small, large, pair_rows, keeps=keeps)
     else:
         a, b = _bytes(small) / small.n_rows, _bytes(large) / large.n_rows
         factor = ratio * _growth(a, b, small, large, n) / b
@@ -169,9 +184,27 @@ def estimate_cost(
         large.ranks,
         plan.refine,
         plan.n_trees,
-        large.n_columns if pairs else 0,
+        large.n_columns if one_vs_one and large.exact_kernel else 0,
         advice,
     )
+
+
+def _exact_memory(
+    model: FitMemory,
+    cache: float,
+    small: FitReport,
+    large: FitReport,
+    pair_rows: int | None,
+    *,
+    keeps: bool,
+) -> float:
+    """Peak of a fit without compression; `pair_rows` is the size of the largest pair of classes."""
+    rows, at_once = (model.n_rows, 1) if pair_rows is None else (pair_rows, model.n_threads)
+    growth = _power(small.n_working, large.n_working, small, large)
+    working_rows = large.n_working * (model.n_rows / large.n_rows) ** growth
+    if keeps or working_rows == 0:  # all rows of K may be in memory
+        working_rows = rows
+    return model.exact_peak(rows, min(rows, working_rows), cache, at_once)
 
 
 def _memory(

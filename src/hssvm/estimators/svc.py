@@ -54,11 +54,12 @@ default='rbf'
         Maximum number of iterations on the compressed kernel; None means 1000, or 10 for
         ``solver='paper'``.
     refine : bool or 'auto', default='auto'
-        Whether to continue to the solution on the exact kernel, which needs the kernel values of n
-        rows with all support vectors, a few times. 'auto' does so if all n * n values can be
-        computed once in about a minute on two cores, and stops after five times that work. It
-        counts operations instead of measuring time: the limit is 350,000 rows of 20 features in
-        float32, 250,000 in float64.
+        Whether to find the solution on the exact kernel, which needs the kernel values of n rows
+        with all support vectors, a few times. With many rows and support vectors, it starts from
+        the solution on the compressed kernel. 'auto' means True if all n * n values can be computed
+        once in about a minute on two cores, and stops after five times that work. It counts
+        operations instead of measuring time: the limit is 350,000 rows of 20 features in float32,
+        250,000 in float64.
     max_time : float, default=None
         Seconds after which a fit stops iterating, with the best coefficients so far and their gap.
         It does not interrupt the compression.
@@ -81,8 +82,8 @@ default='rbf'
         20,000 rows.
     max_rank : int, default=None
         Maximum rank of a leaf; ranks grow toward the root. A larger rank is more accurate and
-        slower. None means 72 for one tree, 32 for the start of a refinement with fewer than 100,000
-        rows, and 32 for a forest (64 for sparse rows, else 24 from 100,000 rows on).
+        slower. None means 72 for one tree, and 32 for a forest (64 for sparse rows, else 24 from
+        100,000 rows on).
     compressor : Compressor of `hssvm.hss`, default=None
         `NestedNystroem` to set parameters other than `max_rank`, or `HSSANN`, the compression of
         Cipolla and Gondzio, which predicts with the exact kernel.
@@ -116,6 +117,7 @@ default='rbf'
     n_support_ : (n_classes,) array
         Number of support vectors of each class.
     n_iter_ : (1, n_classes or n_pairs,) array
+        Number of iterations on the compressed kernel; 0 if there were none.
     multi_class_ : {'ovo', 'ovr'}
         How more than two classes were trained.
     kernel_ : Kernel

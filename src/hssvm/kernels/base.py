@@ -271,3 +271,12 @@ def require_positive(**values: float | Floats) -> None:
     for name, value in values.items():
         if not (np.all(value > 0) and np.all(np.isfinite(value))):
             raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+
+def require_no_overflow(total: float, kernel: Kernel, dtype: np.dtype[Any]) -> None:
+    """Raise ValueError unless a sum of values of the kernel is finite."""
+    if not np.isfinite(total):
+        raise ValueError(
+            f"values of {kernel!r} overflow {dtype}; lower its degree or gamma, or scale the "
+            "features"
+        )

@@ -77,6 +77,11 @@ class KeptKernelMatrix(LazyKernelMatrix):
         return parts
 
 
+def is_worth_keeping(kernel_matrix: LazyKernelMatrix) -> bool:
+    """Whether kernel values are worth the memory that keeps them."""
+    return kernel_matrix.value_cost > COST_RATIO * PER_READ * kernel_matrix.dtype.itemsize / 4
+
+
 def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKernelMatrix, float]:
     """Keep the rows of a kernel matrix if they all fit, and reading is cheaper than computing.
 
@@ -93,9 +98,7 @@ def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKerne
     memory : float
         Bytes that are left.
     """
-    itemsize = kernel_matrix.dtype.itemsize
-    size = kernel_matrix.n**2 * itemsize
-    expensive = kernel_matrix.value_cost > COST_RATIO * PER_READ * itemsize / 4
-    if not expensive or size > SHARE * memory:
+    size = kernel_matrix.n**2 * kernel_matrix.dtype.itemsize
+    if not is_worth_keeping(kernel_matrix) or size > SHARE * memory:
         return kernel_matrix, memory
     return KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X), memory - size

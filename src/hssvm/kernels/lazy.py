@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import LAYOUT, CoreKernel, Floats, Kernel, Rows
+from hssvm.kernels.base import LAYOUT, CoreKernel, Floats, Kernel, Rows, require_no_overflow
 
 PER_VALUE, PER_FEATURE, PER_NONZERO = 0.3e-9, 0.0078e-9, 0.05e-9
 """Seconds per kernel value in float32, measured by the benchmarks on two cores: a constant, plus a
@@ -18,6 +18,9 @@ features (cod-rna) and 780 (MNIST)."""
 
 CONVERTED_ROWS = 8192
 """Number of rows that are converted to float64 at a time."""
+
+DIAGONAL_ROWS = 1000
+"""Number of rows from which the mean of the diagonal is estimated."""
 
 PYTHON_SLOWDOWN = 10.0
 """Assumed slowdown of kernels that are Python functions."""
@@ -85,6 +88,14 @@ class LazyKernelMatrix:
             rows = slice(begin, begin + CONVERTED_ROWS)
             out[rows] = self.kernel.product(self.X[rows].astype(np.float64), Y, W)
         return out
+
+    def mean_diagonal(self) -> float:
+        """Mean of the diagonal, estimated from a sample of rows, or 1 if that is 0."""
+        with np.errstate(over="ignore"):
+            diagonal = self.kernel.diag(self.X[:: max(1, self.n // DIAGONAL_ROWS)])
+            mean = float(diagonal.mean(dtype=np.float64))
+        require_no_overflow(mean, self.kernel, self.dtype)
+        return mean if mean > 0 else 1.0
 
     @property
     def value_cost(self) -> float:

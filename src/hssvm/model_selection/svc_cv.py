@@ -238,7 +238,7 @@ fit_report_, n_features_in_
         matrix = solver.matrix(gamma) if same_rows else None
         config, report, monitor = selection.config, selection.report, selection.monitor
         plan = config.plan_for(X, kernel)
-        if matrix is None or plan.n_trees > 1:
+        if matrix is None or plan.n_trees > 1 or plan.direct(problem, kernel, X):
             return train(problem, kernel, X, config, report, monitor, start)
         return train_on(HSSOperator(matrix), problem, plan, report, monitor, start)
 

@@ -11,11 +11,9 @@ from hssvm.comm import SERIAL, Communicator
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.parts import TopConnection
 from hssvm.hss.ulv import factor
-from hssvm.kernels.base import Floats
+from hssvm.kernels.base import Floats, require_no_overflow
+from hssvm.kernels.lazy import DIAGONAL_ROWS
 from hssvm.operators.base import Factor, Operator, Shift
-
-DIAGONAL_ROWS = 1000
-"""Maximum number of rows from which the mean of the diagonal is estimated."""
 
 
 class HSSOperator(Operator):
@@ -93,11 +91,7 @@ class HSSOperator(Operator):
             diagonal = kernel.diag(self.matrix.X[::step])
             sums = np.array([diagonal.sum(dtype=np.float64), diagonal.size])
         total, count = self.communicator.allreduce(sums)
-        if not np.isfinite(total):
-            raise ValueError(
-                f"values of {kernel!r} overflow {self.dtype}; lower its degree or gamma, or scale "
-                "the features"
-            )
+        require_no_overflow(total, kernel, self.dtype)
         return float(total / count) if total > 0 else 1.0
 
 

@@ -59,7 +59,7 @@ class ConvergenceDisplay:
             Fitted in this process: model files do not store the history.
         """
         history = final_step(estimator).fit_report_.history
-        if not history.get("solve"):
+        if not any(history.values()):
             raise ValueError(
                 "the model has no history, because it was loaded from a file, or trained "
                 "one-vs-one or with solver='paper'; fit it here with solver='admm' and "
@@ -86,19 +86,24 @@ class ConvergenceDisplay:
         """
         self.ax_ = ax = axes_or_new(ax, (5.6, 3.6))
         self.figure_ = ax.figure
-        self.lines_ = ax.plot(self.iterations, positive(self.gaps), "C0o-", ms=3, lw=1.5)
-        self.lines_[0].set_label("compressed kernel")
-        if self.rounds.size:
+        self.lines_, end = [], 0.0
+        if self.iterations.size:
+            self.lines_ += ax.plot(self.iterations, positive(self.gaps), "C0o-", ms=3, lw=1.5)
+            self.lines_[0].set_label("compressed kernel")
             end = self.iterations[-1]
-            ax.axvline(end, color="0.6", linestyle="--", linewidth=1)
+        if self.rounds.size:
             lines = ax.plot(end + self.rounds, positive(self.exact_gaps), "C1s-", ms=3, lw=1.5)
             lines[0].set_label("exact kernel")
             self.lines_ += lines
-            ax.legend(frameon=False)
         ax.set_yscale("log")
         ax.set(xlabel="iteration, then round", ylabel="relative duality gap")
-        if not self.rounds.size:
+        if end and self.rounds.size:
+            ax.axvline(end, color="0.6", linestyle="--", linewidth=1)
+            ax.legend(frameon=False)
+        elif end:
             ax.set(xlabel="iteration", title="gap on the compressed kernel")
+        else:
+            ax.set(xlabel="round", title="gap on the exact kernel")
         ax.grid(alpha=0.3)
         return self
 

@@ -89,15 +89,16 @@ class RankDisplay:
         >>> from hssvm import SVC
         >>> from hssvm.plotting import RankDisplay
         >>> X = np.random.default_rng(0).standard_normal((3000, 2))
-        >>> model = SVC(leaf_size=256, random_state=0).fit(X, np.hypot(*X.T) < 1)
-        >>> RankDisplay.from_estimator(model).blocks.shape
+        >>> model = SVC(leaf_size=256, refine=False, random_state=0)
+        >>> RankDisplay.from_estimator(model.fit(X, np.hypot(*X.T) < 1)).blocks.shape
         (30, 4)
         """
         report = final_step(estimator).fit_report_
         if not report.node_ranks:
             raise ValueError(
-                "the model does not store the ranks of its blocks, because it was loaded from a "
-                "file or trained on Dask; fit it here, or compress its rows and use from_matrix"
+                "the model does not store the ranks of blocks, because it was trained on the exact "
+                "kernel alone, or on Dask, or was loaded from a file; fit it here with "
+                "refine=False, or compress its rows and use from_matrix"
             )
         return cls._from_nodes(report.leaf_offsets, report.node_ranks)
 

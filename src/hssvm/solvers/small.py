@@ -1,15 +1,17 @@
-"""SMO on all rows, for problems of one column and few rows."""
+"""SMO on all rows, for problems with few rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
 
 import numpy as np
 
-from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.base import Kernel, Rows
 from hssvm.problems.base import Problem
-from hssvm.solvers.solution import Solution, Status
+from hssvm.solvers.solution import Callback, Solution, Status
 from hssvm.solvers.working_kernel import PER_STEP
+
+logger = logging.getLogger(__name__)
 
 CALL_WORK = 0.3
 """Nominal seconds between two tests for Ctrl-C and max_time."""
@@ -19,63 +21,64 @@ def solve_small(
     problem: Problem,
     kernel: Kernel,
     X: Rows,
-    Z: Floats,
+    solution: Solution,
     tol: float,
-    stop: Callable[[], Status | None],
+    callback: Callback | None = None,
     max_work: float = np.inf,
-) -> Solution:
-    """Solve a problem of one column by sequential minimal optimization.
+) -> None:
+    """Solve all columns of a problem by sequential minimal optimization, one after the other.
 
     Parameters
     ----------
     problem : Problem
     kernel : Kernel
     X : (n, p) array or CSR matrix
-    Z : (n, 1)
-        Feasible start.
+    solution : Solution
+        A feasible point, which is improved in place. `n_iter` counts calls into the core.
     tol : float
         Relative duality gap.
-    stop : callable
-        Returns a status to stop early.
-    max_work : float
+    callback, max_work
         See `WorkingSet`.
-
-    Returns
-    -------
-    Solution
-        `n_iter` counts calls into the core.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hssvm.kernels import Gaussian
     >>> from hssvm.problems import SVCProblem
-    >>> from hssvm.solvers import solve_small
+    >>> from hssvm.solvers import Solution, solve_small
     >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> problem = SVCProblem(np.where(X[:, :1] * X[:, 1:] > 0, 10.0, -10.0))
-    >>> start = np.zeros((300, 1))
-    >>> solution = solve_small(problem, Gaussian(1.0), X, start, 1e-6, lambda: None)
+    >>> solution = Solution.empty(np.zeros((300, 1)))
+    >>> solve_small(problem, Gaussian(1.0), X, solution, 1e-6)
     >>> bool(solution.gap[0] < 1e-6)
     True
     """
-    n, column = problem.n, np.arange(1)
-    lower, upper = (np.ascontiguousarray(side[:, 0]) for side in problem.box(np.arange(n)))
-    linear, l1_weight = np.ascontiguousarray(problem.linear[:, 0]), float(problem.l1_weight[0])
-    z, F = Z[:, 0].copy(), np.zeros(n)
-    solution, work = Solution.empty(Z), 0.0
-    per_step = PER_STEP * z.itemsize / 4 * n
-    max_steps = 1 + int(CALL_WORK / per_step)
-    while True:
-        steps, _ = kernel.solve_small(X, linear, lower, upper, l1_weight, z, F, tol, max_steps)
-        solution.update(column, z[:, None], F[:, None], problem.evaluate(z[:, None], F[:, None]))
-        solution.n_iter += 1
-        work += per_step * steps
-        if solution.gap[0] <= tol:
-            answer: Status | None = Status.CONVERGED
-        elif steps < max_steps:
-            answer = Status.stalled(z.dtype)
-        else:
-            answer = Status.MAX_WORK if work > max_work else stop()
-        if answer is not None:
-            solution.end(column, answer)
-            return solution
+    per_step = PER_STEP * problem.dtype.itemsize / 4 * problem.n
+    max_steps = 1 + int(min(CALL_WORK, max_work) / per_step)
+    work = 0.0
+    for j in np.flatnonzero(solution.gap > tol):
+        column, index = problem.columns(np.array([j])), np.array([j])
+        lower, upper = (np.ascontiguousarray(side) for side in column.box(np.arange(problem.n)))
+        z, F = solution.Z[:, index], np.zeros((problem.n, 1))
+        status: Status | None = None
+        while status is None:
+            steps, _ = kernel.solve_small(
+                X, column.linear[:, 0], lower[:, 0], upper[:, 0], float(column.l1_weight[0]),
+                z[:, 0], F[:, 0], tol, max_steps,
+            )  # fmt: skip
+            work += per_step * steps
+            solution.update(index, z, F, column.evaluate(z, F))
+            solution.n_iter[j] += 1
+            solution.remember(int(solution.n_iter.sum()))
+            gap = float(solution.gap[j])
+            logger.info("%d steps: gap %.1e", steps, gap, extra={"gap": gap})
+            answer = callback and callback(int(solution.n_iter.sum()), solution.gap)
+            if gap <= tol:
+                status = Status.CONVERGED
+            elif answer:
+                status = answer if isinstance(answer, Status) else Status.STOPPED
+            elif steps < max_steps:
+                status = Status.stalled(problem.dtype)
+            elif work > max_work:
+                status = Status.MAX_WORK
+        solution.status[j] = status

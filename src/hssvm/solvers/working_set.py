@@ -232,7 +232,7 @@ class _Run:
             extra={"gap": float(gap.max())},
         )  # fmt: skip
         every_row, gradient = np.arange(self.problem.n), product.F - self.problem.linear
-        violation, max_violation, _ = violations(
+        violation, max_violation, pair = violations(
             self.problem, every_row, product.Z, gradient, self.working_set.rows
         )
         stalled = self.stalled() | (max_violation <= 0)  # 0: optimal up to rounding errors
@@ -249,7 +249,7 @@ class _Run:
         self.least_violation[:], self.least_at[:] = np.inf, self.rounds
         if active.any() and not self.watch_all:
             near = violation[:, active].max(axis=1) > -WATCH
-            near[self.working_set.rows] = True
+            near[self.working_set.rows] = near[pair[:, active]] = True
             product.watched = np.flatnonzero(near)
         self.keep_columns(active)
 

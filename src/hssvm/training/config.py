@@ -46,10 +46,14 @@ FOLDS = 5
 START_RANK = 32
 """Maximum rank if the solution on the compressed kernel is only the start for the exact kernel."""
 
+START_ROWS = 20_000
+"""Number of rows up to which exact classifiers never start on the compressed kernel; see
+`hssvm.training.start`."""
+
 MANY_ROWS = 100_000
-"""Number of rows from which a start has the full rank. The cost of the start is linear in n, and it
-saves refinement, whose cost is n times the number of support vectors. Forests, too, have other
-defaults from there on."""
+"""Number of rows from which exact solutions always start on the compressed kernel, with full rank:
+the cost of the start is linear in n, and it saves refinement, whose cost is n times the number of
+support vectors. Forests, too, have other defaults from there on."""
 
 REFINE_BUDGET = 60.0
 """refine='auto' refines if one pass over the kernel matrix costs less than this many nominal
@@ -69,6 +73,8 @@ class TrainingConfig:
     refine : bool or 'auto'
     limit_work : bool
         Whether refinement stops after a fixed amount of work, as documented for refine='auto'.
+    compressed_start : bool or None
+        See `TrainingPlan`; None leaves the choice to the number of rows.
     n_trees : int or None
     out_of_fold : bool
         Whether to compute out-of-fold decision values.
@@ -89,6 +95,7 @@ class TrainingConfig:
     solver: Literal["admm", "paper"] = "admm"
     refine: bool | Literal["auto"] = "auto"
     limit_work: bool = True
+    compressed_start: bool | None = None
     n_trees: int | None = None
     out_of_fold: bool = False
     exact_prediction: bool = False
@@ -144,6 +151,7 @@ class TrainingConfig:
             solver=self.solver,
             refine=refine,
             limit_work=self.limit_work,
+            compressed_start=self._compressed_start(n_rows),
             n_trees=n_trees,
             n_folds=FOLDS if self.out_of_fold else 0,
             leaf_size=n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size,
@@ -157,6 +165,11 @@ class TrainingConfig:
         """Choose the parameters that the user has left open, and whether to refine."""
         refine = self.should_refine(kernel, X)
         return self.plan(*X.shape, refine=refine, sparse=scipy.sparse.issparse(X))
+
+    def _compressed_start(self, n_rows: int) -> bool | None:
+        if self.compressed_start is not None or START_ROWS < n_rows < MANY_ROWS:
+            return self.compressed_start
+        return n_rows >= MANY_ROWS
 
     def _n_trees(self, n_rows: int, *, refine: bool) -> int:
         """Number of trees; one is enough for a start, and if nothing is compressed."""

@@ -133,13 +133,14 @@ class FitMemory:
         working_set = self._working_set(working_rows, 1.0, MOST_COPIED)
         return MARGIN * max(self._stages(self.compression, working_set).values())
 
-    def pairs_peak(self, pair_rows: int, cache: float) -> float:
-        """Peak of a one-vs-one fit on the exact kernel, whose largest pair has `pair_rows` rows."""
-        share = pair_rows / self.n_rows * self.row_bytes
-        values = min(pair_rows**2 * self.itemsize, cache / self.n_threads)
+    def exact_peak(self, rows: int, working_rows: float, cache: float, at_once: int) -> float:
+        """Peak of a fit without compression that solves problems of `rows` rows, some at once."""
+        own = 2 * rows / self.n_rows * self.row_bytes
+        values = min(self._working_set(working_rows, SPARE, COPIED), cache / at_once)
         arrays = (REFINE_ARRAYS * self.itemsize + REFINE_DOUBLES * 8) * self.n_rows
-        fixed = FIXED + 8 * VECTORS * self.n_rows + (self.row_bytes if self.scaled else 0)
-        return fixed + arrays + self.n_threads * (FIXED_PER_THREAD + 2 * share + values)
+        fixed = FIXED + FIXED_PER_THREAD * self.n_threads + 8 * VECTORS * self.n_rows
+        fixed += self.row_bytes if self.scaled else 0
+        return fixed + arrays + at_once * (own + values)
 
     @property
     def min_cache(self) -> float:

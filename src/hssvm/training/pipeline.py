@@ -11,11 +11,11 @@ from hssvm.problems import PairsProblem, Problem
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.compression import build_tree, compress_kernel
 from hssvm.training.config import TrainingConfig
+from hssvm.training.exact import train_exact
 from hssvm.training.forest import Forest, TrainedTree, fingerprint
 from hssvm.training.memory import require_within
 from hssvm.training.monitor import Monitor
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
-from hssvm.training.pairs import train_pairs
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
@@ -40,10 +40,13 @@ def train(
 ) -> TrainingResult:
     """Compress the kernel matrix and solve the problem, once for every tree of the forest.
 
+    If the solution is exact, and a start on the compressed kernel would not pay, nothing is
+    compressed.
+
     Parameters
     ----------
     problem : Problem or PairsProblem
-        A `PairsProblem` is solved on the exact kernel, without compression.
+        A `PairsProblem` is solved on the exact kernel.
     kernel : Kernel
     X : (n, p) array or CSR matrix
     config : TrainingConfig
@@ -78,8 +81,11 @@ def train(
     memory = plan.memory(X, problem.k * (1 + plan.n_folds))
     if plan.memory_limit is not None:
         require_within(plan.memory_limit, memory)
-    if isinstance(problem, PairsProblem):
-        return train_pairs(problem, kernel, X, plan, report, monitor, start)
+    if isinstance(problem, PairsProblem) or plan.direct(problem, kernel, X):
+        exact = train_exact(problem, kernel, X, plan, report, monitor, start)
+        if exact is not None:
+            return exact
+    assert isinstance(problem, Problem)
     identity = fingerprint(problem, kernel, X, plan)
     if forest is None or forest.fingerprint != identity:
         forest = Forest(identity, report)

@@ -12,10 +12,12 @@ from hssvm import _core
 from hssvm.hss import Compressor
 from hssvm.hss.hashing import cut_width
 from hssvm.hss.tree import depth_for
-from hssvm.kernels.base import Rows
+from hssvm.kernels.base import Kernel, Rows
+from hssvm.problems import Problem, SVCProblem
 from hssvm.solvers import ADMM, FixedIterationADMM
 from hssvm.training.memory import FitMemory
 from hssvm.training.monitor import Monitor
+from hssvm.training.start import compressed_start_pays
 
 START_TOL, START_ITER = 1e-2, 100
 """Tolerance and number of iterations if the solution on the compressed kernel is only the start for
@@ -44,6 +46,9 @@ class TrainingPlan:
     refine : bool
         Whether the compressed kernel is only a start for the exact one.
     limit_work : bool
+    compressed_start : bool or None
+        Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
+        means if it pays, see `hssvm.training.start`. Other problems always do.
     n_trees, n_folds, leaf_size : int
     compressor : Compressor
     memory_limit : float or None
@@ -56,6 +61,7 @@ class TrainingPlan:
     solver: Literal["admm", "paper"]
     refine: bool
     limit_work: bool
+    compressed_start: bool | None
     n_trees: int
     n_folds: int
     leaf_size: int
@@ -67,6 +73,18 @@ class TrainingPlan:
     def exact(self, n_rows: int) -> bool:
         """Whether the solution is on the exact kernel."""
         return self.refine or (n_rows <= self.leaf_size and self.solver != "paper")
+
+    def direct(self, problem: Problem, kernel: Kernel, X: Rows) -> bool:
+        """Whether to solve on the exact kernel without a start on the compressed one."""
+        if self.n_folds or not self.exact(problem.n):
+            return False
+        if problem.n <= self.leaf_size:
+            return not problem.equality_rhs.any()  # else 0 is not feasible
+        if not isinstance(problem, SVCProblem):
+            return False
+        if self.compressed_start is None:
+            return not compressed_start_pays(problem, kernel, X, self.seed)
+        return not self.compressed_start
 
     def tree_seed(self, tree: int) -> int:
         """Seed of a tree of the forest, which does not depend on their number."""

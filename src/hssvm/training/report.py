@@ -177,23 +177,25 @@ class FitReport(ShownAsText):
             self.n_rounds, self.n_working = solution.n_iter, solution.n_working
             self.history["refine"] = solution.history
 
-    def add_pairs(
+    def add_exact(
         self, Z: Floats, n_features: int, solutions: Sequence[Solution], tol: float
     ) -> None:
-        """Record the solutions of the pairs of classes; Z has their packed coefficients."""
-        k = len(solutions)
-        self.n_rows, self.n_features, self.n_columns, self.tol = Z.shape[0], n_features, k, tol
+        """Record a solution on the exact kernel, or those of pairs with packed coefficients Z."""
+        self.n_rows, self.n_features, self.tol = Z.shape[0], n_features, tol
         self.exact_kernel, self.n_support = True, int(Z.any(axis=1).sum())
         self.gap, self.objective, self.n_rounds = (
             np.concatenate([getattr(solution, name) for solution in solutions])
             for name in ("gap", "primal", "n_iter")
         )
+        self.n_columns = k = self.gap.size
         self.n_iter, self.objective_error = np.zeros_like(self.n_rounds), np.zeros(k)
         self.spread, self.disagreement = np.zeros(k), np.zeros(k)
         self.n_working = max(solution.n_working for solution in solutions)
         statuses = [status for solution in solutions for status in solution.status]
         self.status = [status.name for status in statuses]
         self.advice = [*dict.fromkeys(status.value for status in statuses), *self.advice]
+        if len(solutions) == 1:
+            self.history["refine"] = solutions[0].history
 
     def keep_columns(self, k: int) -> None:
         """Keep the first k columns; the others are models without a fold."""

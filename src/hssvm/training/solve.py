@@ -83,7 +83,8 @@ def solve(
             solution = solver.solve(problem, operator, start)
         stopped = solution.stopped
         if exact and stopped is None:
-            polish(problem, operator, solution)
+            matrix = operator.matrix
+            polish(problem, LazyKernelMatrix(matrix.kernel, matrix.X), solution)
     report.add_start(operator, solution)
     monitor.stage_done("solve")
     if stopped is not None:

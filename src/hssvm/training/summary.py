@@ -71,8 +71,9 @@ def _solution(report: FitReport) -> list[str]:
             f" on the {'compressed' if compressed else 'exact'} kernel"
         )
     if report.n_rounds.any():
-        pairs = "" if report.ranks else f" for each of {counted(report.n_columns, 'pair')}"
-        solver.append(f"{_range(report.n_rounds)} rounds on the exact kernel{pairs}")
+        each = f" for each of {report.n_columns} binary problems" if report.n_classes > 2 else ""
+        noun = "round" if report.n_rounds.max() == 1 else "rounds"
+        solver.append(f"{_range(report.n_rounds)} {noun} on the exact kernel{each}")
     if solver:
         lines.append(f"solver     {'; '.join(solver)}")
     if compressed:

@@ -1,0 +1,61 @@
+"""The choice of a start for exact classifiers: 0, or the solution on the compressed kernel.
+
+From 0, every support vector has to enter the working set, so the cost grows with the square of
+their number; the cost of a compressed kernel grows with the number of rows. Seconds from 0, divided
+by seconds with a compressed start, on two cores::
+
+                      5,000    10,000    20,000    50,000 rows    support vectors of the last
+    ijcnn1             0.38      0.56      0.57      0.60          6 %
+    w8a                                              0.70          5 %
+    cod-rna            0.51      0.81      0.81      0.92         12 %
+    a9a                                              1.1          36 %   (32,561 rows)
+    covtype.50k                                      1.1
+    five features      0.67      0.86      1.03      1.49         19 %   (example of the README)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hssvm.kernels.base import Kernel, Rows
+from hssvm.problems import SVCProblem
+from hssvm.solvers import Solution, solve_small
+
+SAMPLE_ROWS = 1000, 2000
+"""Numbers of rows from which the number of support vectors is extrapolated."""
+
+SAMPLE_TOL, SAMPLE_WORK = 1e-2, 1.0
+"""Gap, and work limit in nominal seconds, of a fit to a sample."""
+
+MANY_SUPPORT_VECTORS = 1 / 8
+"""Fraction of the rows from which a compressed start pays."""
+
+
+def compressed_start_pays(problem: SVCProblem, kernel: Kernel, X: Rows, seed: int) -> bool:
+    """Whether to start on the compressed kernel, decided by fits to samples of the rows.
+
+    Parameters
+    ----------
+    problem : SVCProblem
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+    seed : int
+    """
+    order = np.random.default_rng(seed).permutation(problem.n)
+    counts = []
+    for size in SAMPLE_ROWS:
+        rows = np.sort(order[:size])
+        sample = SVCProblem(problem.bound[rows])
+        solution = Solution.empty(np.zeros_like(sample.linear))
+        solve_small(sample, kernel, X[rows], solution, SAMPLE_TOL, max_work=SAMPLE_WORK)
+        counts.append(np.count_nonzero(solution.Z) / sample.k)
+    return many_support_vectors(counts, SAMPLE_ROWS, problem.n)
+
+
+def many_support_vectors(counts: Sequence[float], sizes: tuple[int, int], n: int) -> bool:
+    """Extrapolate the numbers of support vectors of two samples to n rows, by a power law."""
+    small, large = (max(1.0, count) for count in counts)
+    power = np.clip(np.log(large / small) / np.log(sizes[1] / sizes[0]), 0, 1)
+    return bool(large * (n / sizes[1]) ** power > MANY_SUPPORT_VECTORS * n)
