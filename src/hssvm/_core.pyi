@@ -249,3 +249,17 @@ def solve_small(
     tol: float,
     max_steps: int,
 ) -> tuple[int, float]: ...
+def solve_pairs(
+    kernel: Kernel,
+    X: Rows,
+    offsets: _Indices,
+    rows: _Indices,
+    bound: _Floats,
+    tol: float,
+    max_steps: int,
+    z: _Floats,
+    primal: NDArray[np.float64],
+    dual: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    steps: _Indices,
+) -> None: ...

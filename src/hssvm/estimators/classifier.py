@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import FitMonitor
@@ -22,6 +26,9 @@ from hssvm.problems import PairsProblem, Problem
 from hssvm.training import Classification, FitReport, TrainingConfig, TrainingResult
 from hssvm.training.certificate import Certificate, certify_pairs
 from hssvm.training.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
+
+PAIR_VALUES = 2**24
+"""Number of decision values of pairs of classes that are computed at a time."""
 
 
 class Classifier(ClassifierMixin, BaseKernelSVM):
@@ -135,7 +142,18 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         classifiers, it has the number of classifiers that vote for the class, and a fraction
         between -1/3 and 1/3 that grows with their values, as in `sklearn.svm.SVC`.
         """
-        return self._by_class(self._decision_values(X))
+        return self._from_values(self._by_class, X)
+
+    def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """Return a function of the decision values, of some rows at a time if there are many."""
+        if not self._one_vs_one:
+            return function(self._decision_values(X))
+        n_rows, step = _num_samples(X), max(1, PAIR_VALUES // self.intercept_.size)
+        if n_rows <= step:
+            return function(self._decision_values(X))
+        X = X.tocsr() if scipy.sparse.issparse(X) else X
+        parts = [_safe_indexing(X, slice(b, b + step)) for b in range(0, n_rows, step)]
+        return np.concatenate([function(self._decision_values(part)) for part in parts])
 
     def _by_class(self, values: Floats) -> Floats:
         """Return what `decision_function` does for the values (m, k) of the columns."""
@@ -157,7 +175,7 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         -------
         (m,) array of labels
         """
-        return self._classify(self._decision_values(X))
+        return self._from_values(self._classify, X)
 
     def _classify(self, values: Floats) -> NDArray[Any]:
         """Return the classes for the values (m, k) of the columns."""

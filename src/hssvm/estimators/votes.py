@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
+from hssvm.problems.pairs import pair_offsets
 
 
 def count_votes(values: Floats, n_classes: int) -> NDArray[np.int64]:
@@ -18,10 +21,10 @@ def count_votes(values: Floats, n_classes: int) -> NDArray[np.int64]:
     n_classes : int
     """
     votes = np.zeros((values.shape[0], n_classes), np.int64)
-    for column, (first, second) in enumerate(zip(*np.triu_indices(n_classes, 1), strict=True)):
-        wins = values[:, column] > 0
-        votes[:, first] += wins
-        votes[:, second] += ~wins
+    for c, (begin, end) in enumerate(pairwise(pair_offsets(n_classes))):
+        wins = values[:, begin:end] > 0
+        votes[:, c] += wins.sum(axis=1)
+        votes[:, c + 1 :] += ~wins
     return votes
 
 
@@ -32,8 +35,8 @@ def values_by_class(values: Floats, n_classes: int) -> Floats:
     with the same number of votes.
     """
     confidence: Floats = np.zeros((values.shape[0], n_classes), values.dtype)
-    for column, (first, second) in enumerate(zip(*np.triu_indices(n_classes, 1), strict=True)):
-        confidence[:, first] += values[:, column]
-        confidence[:, second] -= values[:, column]
+    for c, (begin, end) in enumerate(pairwise(pair_offsets(n_classes))):
+        confidence[:, c] += values[:, begin:end].sum(axis=1)
+        confidence[:, c + 1 :] -= values[:, begin:end]
     confidence /= 3 * (np.abs(confidence) + 1)
     return confidence + count_votes(values, n_classes).astype(values.dtype)

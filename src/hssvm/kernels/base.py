@@ -265,6 +265,10 @@ class CoreKernel(Kernel):
             return super().solve_small(X, *problem)
         return _core.solve_small(self._core_kernel, core_rows(as_rows(X)), *problem)
 
+    def solve_pairs(self, X: Floats, *pairs: Any) -> None:
+        """Solve problems on few rows of `X` each; see `hssvm.training.pairs`."""
+        _core.solve_pairs(self._core_kernel, core_rows(as_rows(X)), *pairs)
+
 
 def require_positive(**values: float | Floats) -> None:
     """Raise ValueError unless each number, or each entry of an array, is positive and finite."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.predictors.expansion import ExpansionPredictor
+from hssvm.problems.pairs import pair_offsets
 
 
 class PairwisePredictor(ExpansionPredictor):
@@ -43,12 +44,12 @@ class PairwisePredictor(ExpansionPredictor):
     def __call__(self, X: Rows) -> Floats:
         """Values at the rows of `X`, (m, n_pairs), in the precision of the training rows."""
         out: Floats = np.zeros((X.shape[0], self.n_columns), self.X.dtype)
-        first, second = np.triu_indices(self.counts.size, 1)
+        offsets = pair_offsets(self.counts.size)
         for c, predictor in enumerate(self._classes):
             if self.counts[c]:
                 values = predictor(X)
-                out[:, first == c] += values[:, c:]
-                out[:, second == c] += values[:, :c]
+                out[:, offsets[c] : offsets[c + 1]] += values[:, c:]
+                out[:, offsets[:c] + np.arange(c - 1, -1, -1)] += values[:, :c]
         return out
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -47,6 +46,26 @@ class Pair:
         Z[self.rows[self.n_first :], self.first] = z[self.n_first :, 0]
 
 
+@dataclass(frozen=True, eq=False)
+class PairBatch:
+    """The problems of several pairs, one after the other.
+
+    Attributes
+    ----------
+    offsets : (n_pairs + 1,) int64
+        Where the pairs begin in the other arrays.
+    rows, columns : (m,) int64
+        Places of the coefficients among packed ones.
+    bound : (m,)
+        Their signed bounds.
+    """
+
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    bound: Floats
+
+
 class PairsProblem:
     """A problem for every pair of classes, on the rows of these classes.
 
@@ -77,6 +96,7 @@ class PairsProblem:
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(1, n_classes))
         self._rows = np.split(order, ends)
+        self._first, self._second = np.triu_indices(n_classes, 1)  # the order of LIBSVM
 
     @property
     def n(self) -> int:
@@ -104,15 +124,39 @@ class PairsProblem:
         positive = np.arange(self.k) >= self.codes[:, None]
         return np.where(positive, self.cost[:, None], -self.cost[:, None])
 
+    @property
+    def pair_sizes(self) -> NDArray[np.int64]:
+        """Number of rows of each pair, (n_pairs,)."""
+        sizes = np.array([rows.size for rows in self._rows])
+        return sizes[self._first] + sizes[self._second]
+
     def pairs(self) -> Iterator[Pair]:
         """Yield the pairs, in the order of LIBSVM."""
-        for first, second in combinations(range(self.n_classes), 2):
-            yield self.pair(first, second)
+        return map(self.pair, range(self.n_pairs))
 
-    def pair(self, first: int, second: int) -> Pair:
+    def pair(self, number: int) -> Pair:
         """Return the problem of two classes."""
+        first, second = int(self._first[number]), int(self._second[number])
         rows = np.concatenate([self._rows[first], self._rows[second]])
         n_first = self._rows[first].size
         bound = self.cost[rows]
         bound[n_first:] *= -1
         return Pair(first, second, rows, n_first, SVCProblem(bound[:, None]))
+
+    def batch(self, numbers: NDArray[np.int64]) -> PairBatch:
+        """Return the problems of several pairs."""
+        classes = np.stack([self._first[numbers], self._second[numbers]], axis=1).ravel()
+        others = np.stack([self._second[numbers] - 1, self._first[numbers]], axis=1).ravel()
+        parts = [self._rows[c] for c in classes]
+        sizes = np.array([part.size for part in parts])
+        rows = np.concatenate(parts)
+        signs = np.tile(np.array([1, -1], self.dtype), numbers.size)
+        offsets = np.concatenate([[0], np.cumsum(sizes)[1::2]])
+        return PairBatch(
+            offsets, rows, np.repeat(others, sizes), self.cost[rows] * np.repeat(signs, sizes)
+        )
+
+
+def pair_offsets(n_classes: int) -> NDArray[np.int64]:
+    """Where the pairs of each class with the classes after it begin and end, (n_classes + 1,)."""
+    return np.concatenate([[0], np.cumsum(np.arange(n_classes - 1, -1, -1))])

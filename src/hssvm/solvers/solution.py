@@ -161,11 +161,10 @@ class Solution:
                 self.status[columns[j]] = status
 
     def end(self, columns: NDArray[np.int64], answer: Status | bool) -> None:
-        """Set the status of columns that a callback has stopped; True means STOPPED."""
+        """Set the status of columns; True means STOPPED."""
         for j in columns:
             self.status[j] = answer if isinstance(answer, Status) else Status.STOPPED
 
     def accept(self, tol: float) -> None:
         """Mark columns with a gap of at most `tol` as converged."""
-        for j in np.flatnonzero(self.gap <= tol):
-            self.status[j] = Status.CONVERGED
+        self.end(np.flatnonzero(self.gap <= tol), Status.CONVERGED)

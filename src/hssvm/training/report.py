@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -177,25 +177,18 @@ class FitReport(ShownAsText):
             self.n_rounds, self.n_working = solution.n_iter, solution.n_working
             self.history["refine"] = solution.history
 
-    def add_exact(
-        self, Z: Floats, n_features: int, solutions: Sequence[Solution], tol: float
-    ) -> None:
-        """Record a solution on the exact kernel, or those of pairs with packed coefficients Z."""
-        self.n_rows, self.n_features, self.tol = Z.shape[0], n_features, tol
-        self.exact_kernel, self.n_support = True, int(Z.any(axis=1).sum())
-        self.gap, self.objective, self.n_rounds = (
-            np.concatenate([getattr(solution, name) for solution in solutions])
-            for name in ("gap", "primal", "n_iter")
-        )
+    def add_exact(self, solution: Solution, n_features: int, tol: float) -> None:
+        """Record a solution on the exact kernel; that of pairs of classes has packed Z."""
+        self.n_rows, self.n_features, self.tol = solution.Z.shape[0], n_features, tol
+        self.exact_kernel, self.n_support = True, int(solution.Z.any(axis=1).sum())
+        self.gap, self.objective, self.n_rounds = solution.gap, solution.primal, solution.n_iter
         self.n_columns = k = self.gap.size
         self.n_iter, self.objective_error = np.zeros_like(self.n_rounds), np.zeros(k)
         self.spread, self.disagreement = np.zeros(k), np.zeros(k)
-        self.n_working = max(solution.n_working for solution in solutions)
-        statuses = [status for solution in solutions for status in solution.status]
-        self.status = [status.name for status in statuses]
-        self.advice = [*dict.fromkeys(status.value for status in statuses), *self.advice]
-        if len(solutions) == 1:
-            self.history["refine"] = solutions[0].history
+        self.n_working = solution.n_working
+        self.status = [status.name for status in solution.status]
+        self.advice = [*dict.fromkeys(status.value for status in solution.status), *self.advice]
+        self.history["refine"] = solution.history
 
     def keep_columns(self, k: int) -> None:
         """Keep the first k columns; the others are models without a fold."""

@@ -1,0 +1,90 @@
+"""The solver on the exact kernel, for problems that start at 0.
+
+::
+
+    few rows     SMO on all rows, then active-set steps
+    more rows    the working-set solver
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.problems import Problem
+from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_small
+from hssvm.solvers.equality import nearest_feasible
+from hssvm.training.monitor import Monitor
+
+SMALL_ROWS = 3000
+"""Number of rows up to which SMO uses all of them."""
+
+POLISH_TOL = 1e-4
+"""Gap at which SMO has found the bounds of most problems, so that active-set steps are exact."""
+
+
+@dataclass(frozen=True)
+class ExactSolver:
+    """Solver on the exact kernel that is chosen by the number of rows.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    tol : float
+    memory : float
+        Bytes for kernel values.
+    max_work : float
+        See `WorkingSet`.
+    """
+
+    kernel: Kernel
+    tol: float
+    memory: float
+    max_work: float
+
+    def solve(self, problem: Problem, X: Rows, start: Floats, monitor: Monitor) -> Solution:
+        """Solve all columns of a problem, from coefficients that need not be feasible."""
+        Z = nearest_feasible(problem, start, np.ones(problem.n, problem.dtype))
+        K = LazyKernelMatrix(self.kernel, X)
+        status = monitor.stop()
+        if status is not None:
+            return _stopped(problem, K, Z, status)
+        if problem.n <= SMALL_ROWS and problem.n**2 * X.dtype.itemsize <= self.memory:
+            small = self._solve_small(problem, K, Z, monitor)
+            if not {Status.PRECISION, Status.STALLED}.intersection(small.status):
+                return small
+            Z = small.Z  # the working-set solver has smaller rounding errors
+        solver = WorkingSet(
+            self.tol, self.memory, monitor.seconds_left, monitor.after_check, self.max_work
+        )
+        return solver.solve(problem, K, Solution.empty(Z))
+
+    def _solve_small(
+        self, problem: Problem, K: LazyKernelMatrix, Z: Floats, monitor: Monitor
+    ) -> Solution:
+        """Use SMO until the active set is likely to be known, then active-set steps."""
+        solution = Solution.empty(Z)
+        goals = [POLISH_TOL, self.tol] if self.tol < POLISH_TOL else [self.tol]
+        for goal in goals:
+            solve_small(
+                problem, self.kernel, K.X, solution, goal, monitor.after_check, self.max_work
+            )
+            if solution.stopped is not None:
+                break
+            if self.tol < POLISH_TOL:
+                polish(problem, K, solution)
+                solution.n_iter += 1
+                solution.remember(int(solution.n_iter.sum()))
+        solution.accept(self.tol)
+        return solution
+
+
+def _stopped(problem: Problem, K: LazyKernelMatrix, Z: Floats, status: Status) -> Solution:
+    """Return the start as the solution."""
+    every_row, support = np.arange(problem.n), np.flatnonzero(Z.any(axis=1))
+    solution = Solution.at(problem, Z, K.product(every_row, support, Z[support]))
+    solution.end(np.arange(problem.k), status)
+    return solution
