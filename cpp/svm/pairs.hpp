@@ -1,6 +1,7 @@
 // Classification problems on few rows each, such as those of pairs of classes, side by side.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ double best_intercept(const SmallProblem<T>& problem) {
     double mass = 0, sum = 0;
     for (Index i = 0; i < problem.n; ++i) {
         const double cost = static_cast<double>(problem.upper[i]) - problem.lower[i];
+        if (!std::isfinite(problem.F[i])) return 0;  // the kernel overflows
         if (cost > 0) points.emplace_back(problem.linear[i] - problem.F[i], cost);
         mass += problem.upper[i];
     }

@@ -1,5 +1,7 @@
 """Many classes of few rows: thousands of pairs, solved by the core."""
 
+import logging
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -137,6 +139,23 @@ def test_predictions_some_rows_at_a_time(rng, monkeypatch, tmp_path):
     for rows in (T, T.tolist(), scipy.sparse.coo_array(T)):
         assert_array_equal(model.predict(rows), labels)
         assert_allclose(loaded.decision_function(rows), values, rtol=1e-12)
+
+
+def test_a_kernel_that_overflows_is_named(rng):
+    X, y = clusters(rng, 3000, np.float32)
+    X[int(rng.integers(3000))] = 1e10
+    with pytest.raises(ValueError, match="overflow"):
+        SVC(kernel="poly", degree=5, gamma=1.0).fit(X, y)
+
+
+def test_progress_only_grows(rng, caplog):
+    X, y = clusters(rng, 3000)
+    with caplog.at_level(logging.DEBUG, "hssvm.training.pairs"):
+        SVC(C=3.0, gamma=0.3).fit(X, y)
+    done = [record.done for record in caplog.records if hasattr(record, "done")]
+    assert len(done) > 10
+    assert done == sorted(done)
+    assert done[-1] == 1
 
 
 def test_stopped_pairs_have_a_gap(rng):

@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVR, svc_path
+from hssvm.kernels import Gaussian
+from hssvm.problems import SVCProblem
+from hssvm.solvers import Status
+from hssvm.training.exact_solver import ExactSolver
+from hssvm.training.monitor import Monitor
 
 
 def nearly_linear(rng, n, dtype):
@@ -74,3 +80,40 @@ def test_admm_is_faster_with_a_large_C(rng):
     report = SVC(C=1e6, gamma=0.01, random_state=0).fit(X, y).fit_report_
     assert report.n_factors > 0
     assert report.status == ["CONVERGED"]
+
+
+def test_a_column_that_was_not_finished_has_not_converged(rng):
+    """SMO takes every column to a larger gap before active-set steps go on."""
+    X, _ = nearly_linear(rng, 400, np.float64)
+    y = np.where(X[:, :1] + rng.standard_normal((400, 1)) > 0, 1.0, -1.0)
+
+    class StopsAtTheSecond(Monitor):
+        def after_check(self, iteration, gap):
+            return Status.STOPPED if np.isfinite(gap[1]) else None
+
+    solver = ExactSolver(Gaussian(0.3), 1e-12, 1e9, np.inf)
+    problem = SVCProblem(y * [30.0, 1e4])
+    solution = solver.solve(problem, X, np.zeros((400, 2)), StopsAtTheSecond())
+    assert solution.gap[0] <= 1e-4
+    finished = Status.CONVERGED if solution.gap[0] <= 1e-12 else Status.STOPPED
+    assert solution.status == [finished, Status.STOPPED]
+
+
+def test_a_large_leaf_can_be_predicted_as_compressed(rng):
+    X, y = nearly_linear(rng, 2100, np.float64)
+    model = SVC(refine=False, leaf_size=4000, prediction="compressed").fit(X, y)
+    assert model.fit_report_.exact_kernel
+    assert model.predict(X).shape == (2100,)
+
+
+def test_a_function_is_called_once_for_all_columns(rng):
+    X, _ = nearly_linear(rng, 300, np.float64)
+    y = X[:, 0] + rng.standard_normal(300) > 0
+    n_values = []
+
+    def kernel(A, B):
+        n_values.append(len(A) * len(B))
+        return np.exp(-0.3 * cdist(A, B, "sqeuclidean"))
+
+    svc_path(X, y, [0.1, 0.3, 1.0, 3.0, 10.0], kernel=kernel)
+    assert sum(n_values) < 10 * 300**2

@@ -236,8 +236,7 @@ def test_errors_say_what_to_do(rng):
         SVC().summary()
 
 
-def test_warns_when_it_has_not_converged(rng, monkeypatch):
-    monkeypatch.setattr("hssvm.solvers.small.CALL_WORK", 1e-4)
+def test_warns_when_it_has_not_converged(rng):
     X, y = noisy_classes(rng, 3000)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         model = SVC(C=100.0, max_iter=3, refine=False).fit(X, y)

@@ -242,7 +242,9 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
                     "predict worse; set prediction='auto', or fit with n_trees=1 or refine=True"
                 )
             return self._require_exact("prediction='exact'")
-        if self._compressed is None and self.fit_report_.n_rows <= EXACT_ROWS:
+        if self._compressed is None and self.fit_report_.n_rows <= max(
+            EXACT_ROWS, self.leaf_size or 0
+        ):
             return self._require_exact("prediction='compressed'")  # nothing is compressed
         if self._compressed is None:
             raise ValueError(

@@ -11,7 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import FitMonitor
@@ -146,10 +146,10 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
 
     def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> NDArray[Any]:
         """Return a function of the decision values, of some rows at a time if there are many."""
-        if not self._one_vs_one:
-            return function(self._decision_values(X))
-        n_rows, step = _num_samples(X), max(1, PAIR_VALUES // self.intercept_.size)
-        if n_rows <= step:
+        check_is_fitted(self)
+        step = max(1, PAIR_VALUES // self.intercept_.size)
+        n_rows = np.shape(X)[0] if np.ndim(X) == 2 else 0  # else X is not valid
+        if not self._one_vs_one or n_rows <= step:
             return function(self._decision_values(X))
         X = X.tocsr() if scipy.sparse.issparse(X) else X
         parts = [_safe_indexing(X, slice(b, b + step)) for b in range(0, n_rows, step)]

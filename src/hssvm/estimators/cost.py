@@ -137,8 +137,11 @@ def estimate_cost(
         "memory_limit": None,
         "verbose": 0,
     }
-    if getattr(estimator, "multi_class", None) == "auto":  # samples may be small enough to be exact
-        trial_parameters["multi_class"] = "ovo" if plan.exact(n) else "ovr"
+    multi_class = getattr(estimator, "multi_class", "ovr")
+    if multi_class == "auto":  # samples may be small enough to be exact
+        multi_class = "ovo" if plan.exact(n) else "ovr"
+        trial_parameters["multi_class"] = multi_class
+    one_vs_one = multi_class == "ovo" and y is not None and np.unique(y).size > 2
 
     def fit(rows: NDArray[np.int64], *, compressed_start: bool) -> Any:
         trial = clone(estimator).set_params(**trial_parameters)
@@ -149,8 +152,9 @@ def estimate_cost(
             return trial.fit(X[rows], *([] if y is None else [y[rows]]))
 
     start = bool(plan.compressed_start)
-    if plan.compressed_start is None and is_classifier(estimator):  # as a fit of all rows does
-        counts = [fit(rows, compressed_start=False).support_.size for rows in (half, sample)]
+    if plan.compressed_start is None and is_classifier(estimator) and not one_vs_one:
+        trials = [fit(rows, compressed_start=False) for rows in (half, sample)]
+        counts = [np.count_nonzero(trial.dual_coef_) / len(trial.dual_coef_) for trial in trials]
         start = many_support_vectors(counts, (half.size, sample.size), n)
     _, first, trial = (  # the first fit is a warm-up
         fit(rows, compressed_start=start) for rows in (half, half, sample)
@@ -160,7 +164,6 @@ def estimate_cost(
     exact = ratio ** (1 + _power(first.support_.size, trial.support_.size, small, large))
     n_columns = large.n_columns * (1 + plan.n_folds)
     model, cache = plan.memory(X, n_columns), plan.cache(X, n_columns) if plan.refine else 0.0
-    one_vs_one = getattr(trial, "multi_class_", "ovr") == "ovo" and large.n_classes > 2
     if large.n_factors == 0:  # on the exact kernel only
         factors = {"solve": exact}
         pair_rows = None

@@ -102,7 +102,7 @@ def svc_path(
     """Train a binary classifier for every C, with one compression.
 
     The kernel matrix is compressed once, and all values of C are columns of the same solves: ten of
-    them cost a small multiple of one `SVC.fit`.
+    them cost a small multiple of one `SVC.fit`. Up to 2,000 rows, nothing is compressed.
 
     Parameters
     ----------

@@ -18,11 +18,10 @@ from hssvm.persistence import savable
 class SVC(Classifier):
     """C-support vector classification for large data sets.
 
-    Like `sklearn.svm.SVC`, but the kernel matrix is compressed, in time and memory linear in the
-    number of rows. Up to 2,000 rows, nothing is compressed and the solution is exact. Beyond that,
-    the solution on the compressed kernel is refined to that on the exact kernel, as found by
-    LIBSVM, if this is affordable; see `refine`. More than two classes are trained one-vs-one, as in
-    `sklearn.svm.SVC`, or one-vs-rest; see `multi_class`.
+    Like `sklearn.svm.SVC`, for data sets of any size. If it is affordable, the solution is that on
+    the exact kernel, as found by LIBSVM; see `refine`. Otherwise the kernel matrix is compressed,
+    in time and memory linear in the number of rows. More than two classes are trained one-vs-one,
+    as in `sklearn.svm.SVC`, or one-vs-rest; see `multi_class`.
 
     Parameters
     ----------
@@ -82,8 +81,8 @@ default='rbf'
         20,000 rows.
     max_rank : int, default=None
         Maximum rank of a leaf; ranks grow toward the root. A larger rank is more accurate and
-        slower. None means 72 for one tree, and 32 for a forest (64 for sparse rows, else 24 from
-        100,000 rows on).
+        slower. None means 72 for one tree, 32 for the start of a refinement with fewer than 100,000
+        rows, and 32 for a forest (64 for sparse rows, else 24 from 100,000 rows on).
     compressor : Compressor of `hssvm.hss`, default=None
         `NestedNystroem` to set parameters other than `max_rank`, or `HSSANN`, the compression of
         Cipolla and Gondzio, which predicts with the exact kernel.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -188,20 +189,20 @@ class Kernel(ABC):
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`, whose entries the core computes on demand."""
 
-    def solve_small(self, X: Rows, *problem: Any) -> tuple[int, float]:
-        """Solve a problem on the kernel matrix of few rows; see `hssvm.solvers.small`.
+    def small_solver(self, X: Rows) -> Callable[..., tuple[int, float]]:
+        """Return a solver of problems on the kernel matrix of few rows; see `hssvm.solvers.small`.
 
         Parameters
         ----------
         X : (n, p)
-        *problem
-            Arguments of ``_core.solve_small`` after the kernel matrix.
 
         Returns
         -------
-        n_steps, gap
+        callable
+            Its arguments are those of ``_core.solve_small`` after the kernel matrix. It returns the
+            number of steps, and the gap.
         """
-        return _core.solve_small(self.block(X), *problem)
+        return partial(_core.solve_small, self.block(X))
 
 
 class CoreKernel(Kernel):
@@ -259,11 +260,11 @@ class CoreKernel(Kernel):
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""
         return _core.KernelMatrix(self._core_kernel, core_rows(as_rows(X)))
 
-    def solve_small(self, X: Rows, *problem: Any) -> tuple[int, float]:
-        """Solve a problem on few rows, and compute only the rows of the kernel that it needs."""
+    def small_solver(self, X: Rows) -> Callable[..., tuple[int, float]]:
+        """Return a solver that computes only the rows of the kernel that it needs."""
         if scipy.sparse.issparse(X):
-            return super().solve_small(X, *problem)
-        return _core.solve_small(self._core_kernel, core_rows(as_rows(X)), *problem)
+            return super().small_solver(X)
+        return partial(_core.solve_small, self._core_kernel, core_rows(as_rows(X)))
 
     def solve_pairs(self, X: Floats, *pairs: Any) -> None:
         """Solve problems on few rows of `X` each; see `hssvm.training.pairs`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -238,7 +239,9 @@ fit_report_, n_features_in_
         matrix = solver.matrix(gamma) if same_rows else None
         config, report, monitor = selection.config, selection.report, selection.monitor
         plan = config.plan_for(X, kernel)
-        if matrix is None or plan.n_trees > 1 or plan.direct(problem, kernel, X):
+        if matrix is not None and plan.direct(problem, kernel, X):
+            matrix, config = None, replace(config, compressed_start=False)
+        if matrix is None or plan.n_trees > 1:
             return train(problem, kernel, X, config, report, monitor, start)
         return train_on(HSSOperator(matrix), problem, plan, report, monitor, start)
 

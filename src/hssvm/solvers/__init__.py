@@ -2,11 +2,12 @@
 
 With an operator (`hssvm.operators`), dense or compressed: `admm` is the loop and `iterate` has its
 steps; `equality` enforces the constraint on the sum in both steps; `penalty` chooses the weights
-beta; `stopping` decides when a column is done; `polish` solves for the free variables.
+beta; `stopping` decides when a column is done.
 
 With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_set` is the loop,
 `working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
-`optimality` the violations by which rows are selected. `small` is for few rows.
+`optimality` the violations by which rows are selected. `small` is for few rows, and `polish` solves
+for their free variables.
 
 `solution` defines what solvers return.
 """

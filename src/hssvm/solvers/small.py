@@ -55,15 +55,15 @@ def solve_small(
     """
     per_step = PER_STEP * problem.dtype.itemsize / 4 * problem.n
     max_steps = 1 + int(min(CALL_WORK, max_work) / per_step)
-    work = 0.0
+    work, solve = 0.0, kernel.small_solver(X)
     for j in np.flatnonzero(solution.gap > tol):
         column, index = problem.columns(np.array([j])), np.array([j])
         lower, upper = (np.ascontiguousarray(side) for side in column.box(np.arange(problem.n)))
         z, F = solution.Z[:, index], np.zeros((problem.n, 1))
         status: Status | None = None
         while status is None:
-            steps, _ = kernel.solve_small(
-                X, column.linear[:, 0], lower[:, 0], upper[:, 0], float(column.l1_weight[0]),
+            steps, _ = solve(
+                column.linear[:, 0], lower[:, 0], upper[:, 0], float(column.l1_weight[0]),
                 z[:, 0], F[:, 0], tol, max_steps,
             )  # fmt: skip
             work += per_step * steps

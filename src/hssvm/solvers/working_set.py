@@ -1,11 +1,11 @@
-"""Working-set solver on the exact kernel, started from a solution on the compressed kernel.
+"""Working-set solver on the exact kernel, from 0 or a solution on the compressed kernel.
 
 This is a decomposition method. It keeps the dense kernel matrix of a *working set* U of rows in
 memory. Sequential minimal optimization solves the problem restricted to U, which requires the
 gradient on U only. Then ``F = K Z`` is updated by ``K[:, U] D``, where D is the change of Z, and
 rows that violate the optimality conditions enter U. Three things make this fast:
 
-- The start: most rows are already at their final bound, and U needs only the others.
+- A good start: most rows are already at their final bound, and U needs only the others.
 - Rows that the gradient holds at a bound by a margin are not watched: their F is refreshed only
   for a *check*, which evaluates the gap on all rows and selects the watched rows again.
 - The core computes most kernel values faster than memory delivers stored ones, so U is the only

@@ -1,12 +1,12 @@
 """The training pipeline, from a problem to a fitted model, without scikit-learn.
 
 `tasks` turns targets into a `hssvm.problems.Problem`; `config` holds the user's choices, from which
-it makes a `plan` for the data. `pipeline` compresses the kernel (`compression`), solves the problem
-on the compressed kernel and, if that is affordable, on the exact kernel (`solve`). Otherwise it
-averages the models of several trees (`forest`). It returns a `result` with a `report` on its
-accuracy and cost. `monitor` connects a running fit with its caller. The estimators, on one machine
-or on a cluster, validate and translate their parameters, call these functions, and store the
-result::
+it makes a `plan` for the data. If that is affordable, `pipeline` solves the problem on the exact
+kernel: directly (`exact`, with `exact_solver` and `pairs`), or from a `start` on the compressed
+kernel (`compression`, `solve`) where it pays. Otherwise it solves the problem on several compressed
+kernels and averages the models (`forest`). It returns a `result` with a `report` on its accuracy
+and cost. `monitor` connects a running fit with its caller. The estimators, on one machine or on a
+cluster, validate and translate their parameters, call these functions, and store the result::
 
     task    = Classification(class_weight, Cs)
     problem = task.problem(X, y, weight, kernel, communicator)

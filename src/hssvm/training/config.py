@@ -129,7 +129,7 @@ class TrainingConfig:
         ----------
         n_rows, n_features : int
         refine : bool
-            Whether the compressed kernel is only a start for the exact one.
+            Whether the solution is that on the exact kernel.
         sparse : bool
             Whether the rows are sparse.
         """

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers import Status
 from hssvm.training.checks import check_features, check_kernel
@@ -52,7 +51,8 @@ def train_exact(
     if gives_up:
         max_work = problem.k * ADMM_WORK * problem.n**3
     solver = ExactSolver(kernel, tol, plan.cache(X, problem.k), max_work)
-    LazyKernelMatrix(kernel, X).mean_diagonal()  # a kernel that overflows is named
+    with np.errstate(over="ignore"):
+        require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
     with report.stage("solve", goal=None if isinstance(problem, PairsProblem) else tol):
         if isinstance(problem, PairsProblem):
             solution = solve_pairs(problem, X, solver, monitor, start)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import Problem
 from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_small
@@ -67,17 +67,22 @@ class ExactSolver:
     ) -> Solution:
         """Use SMO until the active set is likely to be known, then active-set steps."""
         solution = Solution.empty(Z)
-        goals = [POLISH_TOL, self.tol] if self.tol < POLISH_TOL else [self.tol]
-        for goal in goals:
+        # Functions of the user are slow, and active-set steps need many kernel values.
+        polishes = self.tol < POLISH_TOL and isinstance(self.kernel, CoreKernel)
+        for goal in [POLISH_TOL, self.tol] if polishes else [self.tol]:
             solve_small(
                 problem, self.kernel, K.X, solution, goal, monitor.after_check, self.max_work
             )
-            if solution.stopped is not None:
-                break
-            if self.tol < POLISH_TOL:
+            if polishes and solution.stopped is None:
                 polish(problem, K, solution)
                 solution.n_iter += 1
                 solution.remember(int(solution.n_iter.sum()))
+            ended = solution.stopped
+            if ended is None and Status.MAX_WORK in solution.status:
+                ended = Status.MAX_WORK
+            if ended is not None:  # columns that have reached POLISH_TOL have not converged
+                solution.end(np.flatnonzero(solution.gap > self.tol), ended)
+                break
         solution.accept(self.tol)
         return solution
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 import scipy.sparse
@@ -68,7 +69,7 @@ def solve_pairs(
     if core and np.count_nonzero(few) > MANY_PAIRS:
         for numbers in _batches(problem, np.flatnonzero(few)):
             _solve_batch(problem, X, solver, monitor, numbers, solution)
-            _log_progress(numbers[-1] + 1, problem.n_pairs)
+            _log_progress(int((solution.gap <= solver.tol).sum()), problem.n_pairs)
         stopped = np.array([status is not Status.MAX_ITER for status in solution.status])
         solution.accept(solver.tol)
         left = np.flatnonzero((solution.gap > solver.tol) & ~stopped)
@@ -105,12 +106,15 @@ def _solve_batch(
         X, batch.offsets, batch.rows, batch.bound, solver.tol, 0 if status else FEW_STEPS, z,
         *values, steps,
     )  # fmt: skip
-    solution.Z[batch.rows, batch.columns] = z
     primal, dual, intercept = values
-    solution.primal[numbers], solution.dual[numbers] = primal, dual
-    solution.intercept[numbers] = intercept
-    solution.gap[numbers] = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
-    solution.n_iter[numbers] = steps > 0
+    gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
+    finite = np.isfinite(gap)  # others are left for the solver of single pairs
+    rows = np.repeat(finite, np.diff(batch.offsets))
+    solution.Z[batch.rows[rows], batch.columns[rows]] = z[rows]
+    solved = numbers[finite]
+    solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
+    solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
+    solution.n_iter[solved] = steps[finite] > 0
     if status is not None:
         solution.end(numbers[solution.gap[numbers] > solver.tol], status)
 
@@ -134,13 +138,15 @@ def _solve_one_by_one(
         own = ExactSolver(solver.kernel, solver.tol, memory, limit)
         return own.solve(pair.problem, X[pair.rows], pair.pick(solution.Z), monitor)
 
+    counter = count(problem.n_pairs - numbers.size + 1)
+
     def keep(number: int, solved: Solution) -> None:
         problem.pair(number).put(solved.Z, solution.Z)
         for name in ("primal", "dual", "intercept", "gap", "n_iter"):
             getattr(solution, name)[number] = getattr(solved, name)[0]
         solution.status[number] = solved.status[0]
         solution.n_working = max(solution.n_working, solved.n_working)
-        _log_progress(number + 1, problem.n_pairs)
+        _log_progress(next(counter), problem.n_pairs)
 
     # A pair with more than a thread's share of the work gets all threads.
     large = share[numbers] > 1 / n_threads

@@ -44,7 +44,7 @@ class TrainingPlan:
     max_iter : int or None
     solver : {'admm', 'paper'}
     refine : bool
-        Whether the compressed kernel is only a start for the exact one.
+        Whether the solution is that on the exact kernel.
     limit_work : bool
     compressed_start : bool or None
         Whether exact classifiers start from a solution on the compressed kernel instead of 0; None

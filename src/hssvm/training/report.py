@@ -71,7 +71,8 @@ class FitReport(ShownAsText):
     disagreement : (k,) array
         Fraction of these rows for which the trees disagree on the sign of the decision value.
     n_rounds : (k,) array
-        Number of rounds of refinement on K.
+        Number of rounds on K: of the working-set solver or, with few rows, of SMO and active-set
+        steps.
     n_working : int
         Number of rows in the working set of the refinement.
     kernel_error : float

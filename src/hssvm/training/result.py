@@ -29,7 +29,7 @@ class TrainingResult:
         mean of the solutions on the compressed kernels. Packed for a `PairsProblem`.
     intercept : (k,) float64
     compressed : LeafwisePredictor or None
-        Predicts with the compressed kernels; None if the fit was refined, or the compressor does
+        Predicts with the compressed kernels; None if the fit was exact, or the compressor does
         not extend to new points.
     report : FitReport
     first_Z : (n, k) or None

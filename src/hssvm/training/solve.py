@@ -6,7 +6,8 @@
     refine                            a few iterations of ADMM as a start, then the working set
     otherwise                         ADMM on the compressed kernel
 
-`hssvm.training.pairs` is for the exact solutions of pairs of classes.
+`hssvm.training.exact` is for exact solutions without a compressed kernel, which is most of those
+with few rows, and all pairs of classes.
 """
 
 from __future__ import annotations

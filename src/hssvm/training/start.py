@@ -26,7 +26,7 @@ from hssvm.solvers import Solution, solve_small
 SAMPLE_ROWS = 1000, 2000
 """Numbers of rows from which the number of support vectors is extrapolated."""
 
-SAMPLE_TOL, SAMPLE_WORK = 1e-2, 1.0
+SAMPLE_TOL, SAMPLE_WORK = 1e-2, 0.1
 """Gap, and work limit in nominal seconds, of a fit to a sample."""
 
 MANY_SUPPORT_VECTORS = 1 / 8
@@ -36,6 +36,8 @@ MANY_SUPPORT_VECTORS = 1 / 8
 def compressed_start_pays(problem: SVCProblem, kernel: Kernel, X: Rows, seed: int) -> bool:
     """Whether to start on the compressed kernel, decided by fits to samples of the rows.
 
+    Of several columns, the one in the middle decides.
+
     Parameters
     ----------
     problem : SVCProblem
@@ -43,14 +45,15 @@ def compressed_start_pays(problem: SVCProblem, kernel: Kernel, X: Rows, seed: in
     X : (n, p) array or CSR matrix
     seed : int
     """
+    column = problem.columns(np.array([problem.k // 2]))
     order = np.random.default_rng(seed).permutation(problem.n)
     counts = []
     for size in SAMPLE_ROWS:
         rows = np.sort(order[:size])
-        sample = SVCProblem(problem.bound[rows])
+        sample = SVCProblem(column.bound[rows])
         solution = Solution.empty(np.zeros_like(sample.linear))
         solve_small(sample, kernel, X[rows], solution, SAMPLE_TOL, max_work=SAMPLE_WORK)
-        counts.append(np.count_nonzero(solution.Z) / sample.k)
+        counts.append(float(np.count_nonzero(solution.Z)))
     return many_support_vectors(counts, SAMPLE_ROWS, problem.n)
 
 
