@@ -11,7 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import FitMonitor
@@ -148,8 +148,8 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         """Return a function of the decision values, of some rows at a time if there are many."""
         check_is_fitted(self)
         step = max(1, PAIR_VALUES // self.intercept_.size)
-        n_rows = np.shape(X)[0] if np.ndim(X) == 2 else 0  # else X is not valid
-        if not self._one_vs_one or n_rows <= step:
+        has_rows = hasattr(X, "shape") or hasattr(X, "__len__")  # else X is not valid
+        if not (self._one_vs_one and has_rows) or (n_rows := _num_samples(X)) <= step:
             return function(self._decision_values(X))
         X = X.tocsr() if scipy.sparse.issparse(X) else X
         parts = [_safe_indexing(X, slice(b, b + step)) for b in range(0, n_rows, step)]
