@@ -145,7 +145,7 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         return self._from_values(self._by_class, X)
 
     def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> NDArray[Any]:
-        """Return a function of the decision values, of some rows at a time if there are many."""
+        """Apply `function` to the decision values, of some rows at a time if there are many."""
         check_is_fitted(self)
         step = max(1, PAIR_VALUES // self.intercept_.size)
         has_rows = hasattr(X, "shape") or hasattr(X, "__len__")  # else X is not valid

@@ -151,14 +151,13 @@ def estimate_cost(
             warnings.simplefilter("ignore", DataWarning)  # the fit itself will warn
             return trial.fit(X[rows], *([] if y is None else [y[rows]]))
 
+    # Times are those of the second fit, as the first one is a warm-up.
     start = bool(plan.compressed_start)
+    first, trial = (fit(rows, compressed_start=start) for rows in (half, sample))
     if plan.compressed_start is None and is_classifier(estimator) and not one_vs_one:
-        trials = [fit(rows, compressed_start=False) for rows in (half, sample)]
-        counts = [np.count_nonzero(trial.dual_coef_) / len(trial.dual_coef_) for trial in trials]
-        start = many_support_vectors(counts, (half.size, sample.size), n)
-    _, first, trial = (  # the first fit is a warm-up
-        fit(rows, compressed_start=start) for rows in (half, half, sample)
-    )
+        counts = [np.count_nonzero(m.dual_coef_) / len(m.dual_coef_) for m in (first, trial)]
+        if many_support_vectors(counts, (half.size, sample.size), n):
+            first, trial = (fit(rows, compressed_start=True) for rows in (half, sample))
     small, large = first.fit_report_, trial.fit_report_
     ratio = n / large.n_rows
     exact = ratio ** (1 + _power(first.support_.size, trial.support_.size, small, large))

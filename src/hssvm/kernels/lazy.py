@@ -91,11 +91,9 @@ class LazyKernelMatrix:
 
     def mean_diagonal(self) -> float:
         """Mean of the diagonal, estimated from a sample of rows, or 1 if that is 0."""
-        with np.errstate(over="ignore"):
-            diagonal = self.kernel.diag(self.X[:: max(1, self.n // DIAGONAL_ROWS)])
-            mean = float(diagonal.mean(dtype=np.float64))
-        require_no_overflow(mean, self.kernel, self.dtype)
-        return mean if mean > 0 else 1.0
+        total, count = diagonal_sum(self.kernel, self.X)
+        require_no_overflow(total, self.kernel, self.dtype)
+        return total / count if total > 0 else 1.0
 
     @property
     def value_cost(self) -> float:
@@ -105,3 +103,10 @@ class LazyKernelMatrix:
         row = PER_NONZERO * self.X.nnz / n if sparse else PER_FEATURE * p
         cost = (PER_VALUE + row) * self.dtype.itemsize / 4
         return cost if isinstance(self.kernel, CoreKernel) else cost * PYTHON_SLOWDOWN
+
+
+def diagonal_sum(kernel: Kernel, X: Rows) -> tuple[float, int]:
+    """Sum of the diagonal of the kernel matrix over a sample of the rows, and their number."""
+    with np.errstate(over="ignore"):
+        diagonal = kernel.diag(X[:: max(1, X.shape[0] // DIAGONAL_ROWS)])
+        return float(diagonal.sum(dtype=np.float64)), diagonal.size

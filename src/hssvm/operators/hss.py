@@ -12,7 +12,7 @@ from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.parts import TopConnection
 from hssvm.hss.ulv import factor
 from hssvm.kernels.base import Floats, require_no_overflow
-from hssvm.kernels.lazy import DIAGONAL_ROWS
+from hssvm.kernels.lazy import diagonal_sum
 from hssvm.operators.base import Factor, Operator, Shift
 
 
@@ -86,11 +86,8 @@ class HSSOperator(Operator):
 
     def mean_diagonal(self) -> float:
         """Mean of the diagonal of K, estimated from a sample of rows, or 1 if that is 0."""
-        kernel, step = self.matrix.kernel, max(1, self.n // DIAGONAL_ROWS)
-        with np.errstate(over="ignore"):
-            diagonal = kernel.diag(self.matrix.X[::step])
-            sums = np.array([diagonal.sum(dtype=np.float64), diagonal.size])
-        total, count = self.communicator.allreduce(sums)
+        kernel = self.matrix.kernel
+        total, count = self.communicator.allreduce(np.array(diagonal_sum(kernel, self.matrix.X)))
         require_no_overflow(total, kernel, self.dtype)
         return float(total / count) if total > 0 else 1.0
 

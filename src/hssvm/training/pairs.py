@@ -9,7 +9,7 @@ Pairs are independent of each other, so they are solved at the same time, one th
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.base import CoreKernel, Floats, Rows
-from hssvm.problems import PairsProblem
+from hssvm.problems import Pair, PairsProblem
 from hssvm.problems.base import Objective
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
@@ -63,17 +63,19 @@ def solve_pairs(
     solution.Z = np.zeros((problem.n, problem.k), problem.dtype)
     if start is not None:
         _make_feasible(problem, start, solution.Z)
+    run = _Run(problem, X, solver, monitor, solution, problem.pair_sizes)
     left = np.arange(problem.n_pairs)
     core = isinstance(solver.kernel, CoreKernel) and not scipy.sparse.issparse(X)
-    few = problem.pair_sizes <= FEW_ROWS
-    if core and np.count_nonzero(few) > MANY_PAIRS:
-        for numbers in _batches(problem, np.flatnonzero(few)):
-            _solve_batch(problem, X, solver, monitor, numbers, solution)
+    few = np.flatnonzero(run.sizes <= FEW_ROWS)
+    if core and few.size > MANY_PAIRS:
+        batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
+        for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
+            run.solve_batch(numbers)
             _log_progress(int((solution.gap <= solver.tol).sum()), problem.n_pairs)
         stopped = np.array([status is not Status.MAX_ITER for status in solution.status])
         solution.accept(solver.tol)
         left = np.flatnonzero((solution.gap > solver.tol) & ~stopped)
-    _solve_one_by_one(problem, X, solver, monitor, left, solution)
+    run.solve_one_by_one(left)
     return solution
 
 
@@ -83,83 +85,77 @@ def _make_feasible(problem: PairsProblem, start: Floats, Z: Floats) -> None:
         pair.put(nearest_feasible(pair.problem, pair.pick(start), weights), Z)
 
 
-def _batches(problem: PairsProblem, numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    batch = np.cumsum(problem.pair_sizes[numbers]) // BATCH_ROWS
-    return iter(np.split(numbers, np.flatnonzero(np.diff(batch)) + 1))
+@dataclass(eq=False)
+class _Run:
+    """Solves pairs, given by their numbers, and writes the results to `solution`."""
 
+    problem: PairsProblem
+    X: Rows
+    solver: ExactSolver
+    monitor: Monitor
+    solution: Solution
+    sizes: NDArray[np.int64]
 
-def _solve_batch(
-    problem: PairsProblem,
-    X: Rows,
-    solver: ExactSolver,
-    monitor: Monitor,
-    numbers: NDArray[np.int64],
-    solution: Solution,
-) -> None:
-    """Solve the pairs with the given numbers, or only evaluate them if the fit should stop."""
-    assert isinstance(solver.kernel, CoreKernel)
-    status = monitor.stop()
-    batch = problem.batch(numbers)
-    z = solution.Z[batch.rows, batch.columns]
-    values, steps = np.empty((3, numbers.size)), np.empty(numbers.size, np.int64)
-    solver.kernel.solve_pairs(
-        X, batch.offsets, batch.rows, batch.bound, solver.tol, 0 if status else FEW_STEPS, z,
-        *values, steps,
-    )  # fmt: skip
-    primal, dual, intercept = values
-    gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
-    finite = np.isfinite(gap)  # others are left for the solver of single pairs
-    rows = np.repeat(finite, np.diff(batch.offsets))
-    solution.Z[batch.rows[rows], batch.columns[rows]] = z[rows]
-    solved = numbers[finite]
-    solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
-    solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
-    solution.n_iter[solved] = steps[finite] > 0
-    if status is not None:
-        solution.end(numbers[solution.gap[numbers] > solver.tol], status)
+    def solve_batch(self, numbers: NDArray[np.int64]) -> None:
+        """Solve pairs by the core, or only evaluate them if the fit should stop."""
+        solver, solution = self.solver, self.solution
+        assert isinstance(solver.kernel, CoreKernel)
+        status = self.monitor.stop()
+        batch = self.problem.batch(numbers)
+        z = solution.Z[batch.rows, batch.columns]
+        values, steps = np.empty((3, numbers.size)), np.empty(numbers.size, np.int64)
+        solver.kernel.solve_pairs(
+            self.X, batch.offsets, batch.rows, batch.bound, solver.tol,
+            0 if status else FEW_STEPS, z, *values, steps,
+        )  # fmt: skip
+        primal, dual, intercept = values
+        gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
+        finite = np.isfinite(gap)  # the others are left for `solve_one_by_one`
+        rows = np.repeat(finite, np.diff(batch.offsets))
+        solution.Z[batch.rows[rows], batch.columns[rows]] = z[rows]
+        solved = numbers[finite]
+        solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
+        solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
+        solution.n_iter[solved] = steps[finite] > 0
+        if status is not None:
+            solution.end(numbers[solution.gap[numbers] > solver.tol], status)
 
+    def solve_one_by_one(self, numbers: NDArray[np.int64]) -> None:
+        """Solve pairs at the same time, one thread each, after those that are too large for it."""
+        work = self.sizes.astype(np.float64) ** 2
+        share = work / work.sum()
+        # Functions of the user are called by one thread at a time.
+        n_threads = _core.thread_count() if isinstance(self.solver.kernel, CoreKernel) else 1
+        counter = count(self.problem.n_pairs - numbers.size + 1)
 
-def _solve_one_by_one(
-    problem: PairsProblem,
-    X: Rows,
-    solver: ExactSolver,
-    monitor: Monitor,
-    numbers: NDArray[np.int64],
-    solution: Solution,
-) -> None:
-    work = problem.pair_sizes.astype(np.float64) ** 2
-    share = work / work.sum()
-    # Functions of the user are called by one thread at a time.
-    n_threads = _core.thread_count() if isinstance(solver.kernel, CoreKernel) else 1
+        def solve(number: int, monitor: Monitor, memory: float) -> tuple[Pair, Solution]:
+            pair = self.problem.pair(number)
+            limit = max(MIN_WORK, self.solver.max_work * share[number])
+            own = ExactSolver(self.solver.kernel, self.solver.tol, memory, limit)
+            start = pair.pick(self.solution.Z)
+            return pair, own.solve(pair.problem, self.X[pair.rows], start, monitor)
 
-    def solve(number: int, monitor: Monitor, memory: float) -> Solution:
-        pair = problem.pair(number)
-        limit = max(MIN_WORK, solver.max_work * share[number])
-        own = ExactSolver(solver.kernel, solver.tol, memory, limit)
-        return own.solve(pair.problem, X[pair.rows], pair.pick(solution.Z), monitor)
+        def keep(number: int, pair: Pair, solved: Solution) -> None:
+            solution = self.solution
+            pair.put(solved.Z, solution.Z)
+            for name in ("primal", "dual", "intercept", "gap", "n_iter"):
+                getattr(solution, name)[number] = getattr(solved, name)[0]
+            solution.status[number] = solved.status[0]
+            solution.n_working = max(solution.n_working, solved.n_working)
+            _log_progress(next(counter), self.problem.n_pairs)
 
-    counter = count(problem.n_pairs - numbers.size + 1)
-
-    def keep(number: int, solved: Solution) -> None:
-        problem.pair(number).put(solved.Z, solution.Z)
-        for name in ("primal", "dual", "intercept", "gap", "n_iter"):
-            getattr(solution, name)[number] = getattr(solved, name)[0]
-        solution.status[number] = solved.status[0]
-        solution.n_working = max(solution.n_working, solved.n_working)
-        _log_progress(next(counter), problem.n_pairs)
-
-    # A pair with more than a thread's share of the work gets all threads.
-    large = share[numbers] > 1 / n_threads
-    for number in numbers[large].tolist():
-        keep(number, solve(number, monitor, solver.memory))
-    others = numbers[~large]
-    at_once = others[np.argsort(-work[others], kind="stable")].tolist()
-    solved = train_at_once(
-        lambda number, shared: solve(number, shared, solver.memory / n_threads),
-        at_once, monitor, n_threads, 1,
-    )  # fmt: skip
-    for number, one in zip(at_once, solved, strict=True):
-        keep(number, one)
+        # A pair with more than a thread's share of the work gets all threads.
+        large = share[numbers] > 1 / n_threads
+        for number in numbers[large].tolist():
+            keep(number, *solve(number, self.monitor, self.solver.memory))
+        others = numbers[~large]
+        at_once = others[np.argsort(-work[others], kind="stable")].tolist()
+        solved = train_at_once(
+            lambda number, shared: solve(number, shared, self.solver.memory / n_threads),
+            at_once, self.monitor, n_threads, 1,
+        )  # fmt: skip
+        for number, result in zip(at_once, solved, strict=True):
+            keep(number, *result)
 
 
 def _log_progress(solved: int, total: int) -> None:
