@@ -36,3 +36,30 @@ def test_a_call_after_a_memory_error_is_right(rng):
     assert np.allclose(large @ ones, Gaussian(0.5).block(large.X) @ ones)
     """
     run_python(code.format(seed=rng.integers(2**31)), OMP_NUM_THREADS="1")
+
+
+@linux
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="ASan needs address space")
+def test_a_working_set_needs_no_more_address_space_than_memory(rng):
+    code = """
+    import resource
+    import numpy as np
+    from hssvm.kernels import Gaussian
+    from hssvm.kernels.lazy import LazyKernelMatrix
+    from hssvm.solvers.working_kernel import WorkingKernel
+
+    X = np.random.default_rng({seed}).standard_normal((20_000, 2))
+    working_set = WorkingKernel(LazyKernelMatrix(Gaussian(0.5), X), 20_000)
+    working_set.admit(np.arange(10), np.empty(0, np.int64))
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**27, resource.RLIM_INFINITY))
+    working_set.admit(np.arange(10, 1400), np.empty(0, np.int64))  # 20,000^2 / 16 are 200 MB
+    assert working_set.K.shape[0] < 2000
+    try:
+        working_set.admit(np.arange(1400, 10_000), np.empty(0, np.int64))
+    except MemoryError as error:
+        assert "memory_limit" in str(error)
+    else:
+        raise AssertionError("there was enough memory")
+    """
+    run_python(code.format(seed=rng.integers(2**31)), OMP_NUM_THREADS="1")

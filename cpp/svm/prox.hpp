@@ -5,12 +5,54 @@
 #include <vector>
 
 #include "hss/parallel.hpp"
+#include "hss/simd.hpp"
 #include "hss/view.hpp"
 
 namespace svm {
 
 using hss::Index;
 using hss::parallel_for;
+
+namespace simd {
+
+// shifted_prox for n rows; `shift` is tau, and `mirror` is -1 if the box is symmetric, else 0. Adds
+// to the sums.
+template <class T>
+HSS_INLINE void prox_rows_body(const T* V, const T* beta, const T* shift, const T* bound, T mirror,
+                               const T* l1_weight, Index n, Index k, T* Z, double* sums) {
+    double *sum = sums, *size = sums + k, *slope = size + k;
+    for (Index i = 0; i < n; ++i) {
+        const T inverse = T(1) / beta[i];
+        const T *v = V + i * k, *b = bound + i * k;
+        T* z = Z + i * k;
+        HSS_SIMD()
+        for (Index j = 0; j < k; ++j) {
+            const T end = mirror * b[j];
+            const T low = b[j] < end ? b[j] : end, high = b[j] < end ? end : b[j];
+            const T width = l1_weight[j] * inverse, shifted = v[j] - shift[j] * inverse;
+            const T excess = std::abs(shifted) - width;
+            // comparisons that let NaN pass
+            const T moved = std::copysign(excess < 0 ? T(0) : excess, shifted);
+            const T raised = moved < low ? low : moved;
+            const T clipped = raised > high ? high : raised;
+            z[j] = clipped;
+            sum[j] += clipped;
+            size[j] += std::abs(clipped);
+            slope[j] += (moved > low) & (moved < high) & (excess > 0) ? inverse : T(0);
+        }
+    }
+}
+#define HSS_PROX(T)                                                                             \
+    HSS_CLONES inline void prox_rows(const T* V, const T* beta, const T* shift, const T* bound, \
+                                     T mirror, const T* l1_weight, Index n, Index k, T* Z,      \
+                                     double* sums) {                                            \
+        prox_rows_body(V, beta, shift, bound, mirror, l1_weight, n, k, Z, sums);                \
+    }
+HSS_PROX(double)
+HSS_PROX(float)
+#undef HSS_PROX
+
+}  // namespace simd
 
 // Z = argmin l1_weight |z| + beta / 2 (z - (v - tau / beta))^2 with z between 0 and bound, or
 // between -bound and bound if symmetric. Arrays are (n, k) in C order; beta has an entry per row,
@@ -25,24 +67,9 @@ void shifted_prox(const T* V, const T* beta, const double* tau, const T* bound, 
     std::vector<T> shift(tau, tau + k), threshold(l1_weight, l1_weight + k);
     const T mirror = symmetric ? T(-1) : T(0);
     parallel_for(n_chunks, [&](Index c) {
-        double *sum = parts.data() + c * 3 * k, *size = sum + k, *slope = size + k;
-        for (Index i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
-            const T inverse = T(1) / beta[i];
-            const T *v = V + i * k, *b = bound + i * k;
-            T* z = Z + i * k;
-            for (Index j = 0; j < k; ++j) {
-                const T end = mirror * b[j];
-                const T low = std::min(b[j], end), high = std::max(b[j], end);
-                const T width = threshold[j] * inverse, shifted = v[j] - shift[j] * inverse;
-                const T moved = std::copysign(std::max(std::abs(shifted) - width, T(0)), shifted);
-                const T clipped = std::min(std::max(moved, low), high);
-                z[j] = clipped;
-                sum[j] += clipped;
-                size[j] += std::abs(clipped);
-                slope[j] +=
-                    moved > low && moved < high && std::abs(shifted) > width ? inverse : T(0);
-            }
-        }
+        const Index first = c * chunk, rows = std::min(chunk, n - first);
+        simd::prox_rows(V + first * k, beta + first, shift.data(), bound + first * k, mirror,
+                        threshold.data(), rows, k, Z + first * k, parts.data() + c * 3 * k);
     });
     std::fill_n(sums, 3 * k, 0.0);
     for (Index c = 0; c < n_chunks; ++c)

@@ -8,6 +8,7 @@
 // adds to or subtracts from the slope, depending on the sign of z, and no step crosses 0.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -16,22 +17,113 @@
 #include "hss/view.hpp"
 #include "kernel_rows.hpp"
 #include "smo_simd.hpp"
+#include "team.hpp"
 
 namespace svm {
 
 using hss::parallel_for;
 
+// The variables of a part of a loop that threads share: the arrays of a part fill a first-level
+// cache.
+constexpr Index rows_per_part = 2048;
+
 // Matrix has K.row(i) and K.diagonal(i).
 template <class T, class Matrix>
 class Smo {
+    static constexpr T flat = std::numeric_limits<T>::epsilon();
+
     const Index q;
     Matrix& K;
     const T *const lower, *const upper;
     const T l1_weight;
     T *const z, *const g;
-    std::vector<T> diagonal, gain;
+    std::vector<T> diagonal;
     // Slope of the l1 term for a step up and for a step down; huge where z is at that bound.
     std::vector<T> rise_cost, fall_cost;
+    double drift = 0;  // change of sum z by rounding errors
+    // The loops over all variables run in parts, side by side.
+    struct alignas(64) Part {
+        simd::Best<T> best;
+        T largest;
+    };
+    const Index part_size;
+    std::vector<Part> parts;
+    Team team;
+
+    Index size(Index c) const { return std::min(part_size, q - c * part_size); }
+
+    // g += step (a - b); returns the i with the smallest slope of a step up.
+    Index update_gradient(const T* a, const T* b, T step) {
+        team.each([&](Index c) {
+            const Index k = c * part_size;
+            parts[c].best =
+                simd::update_gradient(g + k, a + k, b + k, step, rise_cost.data() + k, size(c));
+        });
+        return best_part([](T value, T best) { return value < best; });
+    }
+    // The j that gains most in a step with i; largest: the largest slope of a step down.
+    Index select_partner(Index i, const T* row, T slope, T* largest) {
+        team.each([&](Index c) {
+            const Index k = c * part_size;
+            parts[c].best =
+                simd::select_partner(g + k, fall_cost.data() + k, row + k, diagonal.data() + k,
+                                     size(c), slope, diagonal[i], flat, &parts[c].largest);
+        });
+        *largest = parts[0].largest;
+        for (const Part& part : parts) *largest = std::max(*largest, part.largest);
+        return best_part([](T value, T best) { return value > best; });
+    }
+    template <class Better>
+    Index best_part(Better&& better) const {
+        std::size_t at = 0;
+        for (std::size_t c = 1; c < parts.size(); ++c)
+            if (better(parts[c].best.value, parts[at].best.value)) at = c;
+        return static_cast<Index>(at) * part_size + parts[at].best.at;
+    }
+
+    // Moves weight between i and its best partner, and replaces i by the next one; false if there
+    // is no pair left.
+    bool step(Index& i, T tol) {
+        if (!(z[i] < upper[i])) return false;
+        const T* row = K.row(i);
+        const T slope = g[i] + rise_cost[i];
+        T largest;
+        const Index j = select_partner(i, row, slope, &largest);
+        if (!(largest - slope > tol)) return false;
+        const T total = diagonal[i] + diagonal[j];
+        const T curvature = std::max(total - 2 * row[j], flat * total);
+        const T top = end_up(i), bottom = end_down(j);
+        const T room_i = top - z[i], room_j = z[j] - bottom;
+        const T length =
+            std::min((g[j] - fall_cost[j] - slope) / curvature, std::min(room_i, room_j));
+        const double before = static_cast<double>(z[i]) + z[j];
+        z[i] = length == room_i ? top : z[i] + length;
+        z[j] = length == room_j ? bottom : z[j] - length;
+        drift += static_cast<double>(z[i]) + z[j] - before;
+        update_costs(i);
+        update_costs(j);
+        i = update_gradient(row, K.row(j), length);
+        return true;
+    }
+
+    // Takes the drift from the variable that is farthest from its bounds and 0.
+    void restore_sum() {
+        T room = static_cast<T>(std::abs(drift));
+        Index at = q;
+        for (Index i = 0; i < q; ++i) {
+            const T own = std::min({upper[i] - z[i], z[i] - lower[i], std::abs(z[i])});
+            if (own > room) {
+                room = own;
+                at = i;
+            }
+        }
+        if (at == q || drift == 0) return;
+        const T before = z[at];
+        z[at] = static_cast<T>(before - drift);
+        const T* row = K.row(at);
+        for (Index k = 0; k < q; ++k) g[k] += (z[at] - before) * row[k];
+        drift = 0;
+    }
 
     void update_costs(Index i) {
         rise_cost[i] = z[i] < upper[i] ? (z[i] >= 0 ? l1_weight : -l1_weight) : simd::huge<T>();
@@ -42,10 +134,14 @@ class Smo {
     T end_down(Index i) const { return z[i] > 0 && lower[i] < 0 ? T(0) : lower[i]; }
 
   public:
-    // K is q x q; z and g are updated in place.
-    Smo(Index q, Matrix& K, const T* lower, const T* upper, T l1_weight, T* z, T* g)
+    // K is q x q; z and g are updated in place. Results do not depend on the number of threads.
+    Smo(Index q, Matrix& K, const T* lower, const T* upper, T l1_weight, T* z, T* g,
+        int n_threads = 1)
         : q(q), K(K), lower(lower), upper(upper), l1_weight(l1_weight), z(z), g(g), diagonal(q),
-          gain(q), rise_cost(q), fall_cost(q) {
+          rise_cost(q), fall_cost(q),
+          part_size(n_threads > 1 ? rows_per_part : std::max<Index>(q, 1)),
+          parts(static_cast<std::size_t>((q + part_size - 1) / part_size)),
+          team(n_threads, static_cast<Index>(parts.size())) {
         for (Index i = 0; i < q; ++i) {
             diagonal[i] = K.diagonal(i);
             update_costs(i);
@@ -56,29 +152,13 @@ class Smo {
     // number of steps.
     Index run(T tol, Index max_steps) {
         if (q < 2) return 0;
-        const T flat = std::numeric_limits<T>::epsilon();
-        Index i = simd::update_gradient(g, z, z, T(0), rise_cost.data(), q);
-        for (Index step = 0; step < max_steps; ++step) {
-            if (!(z[i] < upper[i])) return step;
-            const T* row = K.row(i);
-            const T slope = g[i] + rise_cost[i];
-            T largest;
-            const Index j = simd::select_partner(g, fall_cost.data(), row, diagonal.data(), q,
-                                                 slope, diagonal[i], flat, gain.data(), &largest);
-            if (!(largest - slope > tol)) return step;
-            const T total = diagonal[i] + diagonal[j];
-            const T curvature = std::max(total - 2 * row[j], flat * total);
-            const T top = end_up(i), bottom = end_down(j);
-            const T room_i = top - z[i], room_j = z[j] - bottom;
-            const T length =
-                std::min((g[j] - fall_cost[j] - slope) / curvature, std::min(room_i, room_j));
-            z[i] = length == room_i ? top : z[i] + length;
-            z[j] = length == room_j ? bottom : z[j] - length;
-            update_costs(i);
-            update_costs(j);
-            i = simd::update_gradient(g, row, K.row(j), length, rise_cost.data(), q);
-        }
-        return max_steps;
+        Index steps = 0;
+        team.run([&] {
+            Index i = update_gradient(z, z, T(0));
+            while (steps < max_steps && step(i, tol)) ++steps;
+        });
+        restore_sum();
+        return steps;
     }
 
     // An intercept between those that the gradients of the steepest rise and fall ask for.
@@ -114,6 +194,11 @@ void set_symmetric(const T* block, Index m, Index q, const Index* at, T* K, Inde
     });
 }
 
+// The number of threads that share the steps of a problem with q variables.
+inline int team_size(Index q) {
+    return static_cast<int>(std::clamp<Index>(q / rows_per_part, 1, hss::thread_count()));
+}
+
 // Several problems on parts of one matrix K with leading dimension ld: problem c has the variables
 // members[offsets[c] : offsets[c + 1]] of K, the same slice of lower, upper, z and g, and
 // l1_weight[c]. Writes the number of steps of each problem to `steps`.
@@ -121,7 +206,10 @@ template <class T>
 void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Index* members,
          const T* lower, const T* upper, const double* l1_weight, T* z, T* g, const double* tol,
          Index max_steps, Index* steps) {
-    parallel_for(n_problems, [&](Index c) {
+    Index largest = 0;
+    for (Index c = 0; c < n_problems; ++c) largest = std::max(largest, offsets[c + 1] - offsets[c]);
+    const bool side_by_side = n_problems >= team_size(largest);
+    const auto solve = [&](Index c) {
         const Index begin = offsets[c], q = offsets[c + 1] - begin;
         const Index* member = members + begin;
         const T* part = K;
@@ -130,16 +218,27 @@ void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Ind
         if (!(q > 0 && member[0] == 0 && member[q - 1] == q - 1)) {
             copied.reset(new T[static_cast<std::size_t>(q * q)]);
             T* copy = copied.get();
-            for (Index i = 0; i < q; ++i)
+            const auto copy_row = [&](Index i) {
                 for (Index j = 0; j < q; ++j) copy[i * q + j] = K[member[i] * ld + member[j]];
+            };
+            if (side_by_side)
+                for (Index i = 0; i < q; ++i) copy_row(i);
+            else
+                parallel_for(q, copy_row);
             part = copy;
             stride = q;
         }
         DenseMatrix<T> matrix{part, stride};
-        steps[c] = Smo<T, DenseMatrix<T>>(q, matrix, lower + begin, upper + begin,
-                                          static_cast<T>(l1_weight[c]), z + begin, g + begin)
-                       .run(static_cast<T>(tol[c]), max_steps);
-    });
+        const int n_threads = side_by_side ? 1 : team_size(q);
+        steps[c] =
+            Smo<T, DenseMatrix<T>>(q, matrix, lower + begin, upper + begin,
+                                   static_cast<T>(l1_weight[c]), z + begin, g + begin, n_threads)
+                .run(static_cast<T>(tol[c]), max_steps);
+    };
+    if (side_by_side)
+        parallel_for(n_problems, solve);
+    else
+        for (Index c = 0; c < n_problems; ++c) solve(c);
 }
 
 }  // namespace svm

@@ -2,6 +2,7 @@
 // search the best block for the index: tracking the index inside a vector loop would slow it down.
 #pragma once
 #include <limits>
+#include <utility>
 
 #include "hss/simd.hpp"
 #include "hss/view.hpp"
@@ -17,17 +18,17 @@ constexpr T huge() {
 }
 constexpr Index block = 256;
 
+// The best of some variables.
 template <class T>
-HSS_INLINE Index find(const T* v, Index begin, Index n, T value) {
-    Index i = begin;
-    while (i + 1 < n && v[i] != value) ++i;
-    return i;
-}
+struct Best {
+    T value;
+    Index at;
+};
 
 // g += step (a - b); the i with the smallest g[i] + cost[i]
 template <class T>
-HSS_INLINE Index update_gradient_body(T* g, const T* a, const T* b, T step, const T* cost,
-                                      Index n) {
+HSS_INLINE Best<T> update_gradient_body(T* g, const T* a, const T* b, T step, const T* cost,
+                                        Index n) {
     T best = huge<T>() * 2;
     Index at = 0;
     for (Index begin = 0; begin < n; begin += block) {
@@ -43,15 +44,16 @@ HSS_INLINE Index update_gradient_body(T* g, const T* a, const T* b, T step, cons
     }
     const Index end = at + block < n ? at + block : n;
     while (at + 1 < end && g[at] + cost[at] != best) ++at;
-    return at;
+    return {best, at};
 }
 
 // With v = g - cost, the j with the largest gain (v[j] - slope)^2 / |x_i - x_j|^2 among those with
 // v[j] > slope; largest: the largest v.
 template <class T>
-HSS_INLINE Index select_partner_body(const T* g, const T* cost, const T* row, const T* diagonal,
-                                     Index n, T slope, T diagonal_i, T flat, T* gain, T* largest) {
-    T best = -1, top = -huge<T>();
+HSS_INLINE Best<T> select_partner_body(const T* g, const T* cost, const T* row, const T* diagonal,
+                                       Index n, T slope, T diagonal_i, T flat, T* largest) {
+    T gains[2][block], best = -1, top = -huge<T>();
+    T *gain = gains[0], *best_gain = gains[1];
     Index at = 0;
     for (Index begin = 0; begin < n; begin += block) {
         const Index end = begin + block < n ? begin + block : n;
@@ -63,26 +65,30 @@ HSS_INLINE Index select_partner_body(const T* g, const T* cost, const T* row, co
             const T total = diagonal_i + diagonal[j], curvature = total - 2 * row[j];
             const T safe = curvature > flat * total ? curvature : flat * total;
             const T gained = rise > 0 ? rise * rise / safe : T(-1);
-            gain[j] = gained;
+            gain[j - begin] = gained;
             most = gained > most ? gained : most;
             high = value > high ? value : high;
         }
-        if (most > best) best = most, at = begin;
+        if (most > best) {
+            best = most;
+            at = begin;
+            std::swap(gain, best_gain);
+        }
         top = high > top ? high : top;
     }
     *largest = top;
-    return find(gain, at, at + block < n ? at + block : n, best);
+    for (Index j = 0; best > -1 && j + 1 < block && at + 1 < n && best_gain[j] != best; ++j) ++at;
+    return {best, at};
 }
-#define HSS_SMO(T)                                                                               \
-    HSS_CLONES inline Index update_gradient(T* g, const T* a, const T* b, T step, const T* cost, \
-                                            Index n) {                                           \
-        return update_gradient_body(g, a, b, step, cost, n);                                     \
-    }                                                                                            \
-    HSS_CLONES inline Index select_partner(const T* g, const T* cost, const T* row,              \
-                                           const T* diagonal, Index n, T slope, T diagonal_i,    \
-                                           T flat, T* gain, T* largest) {                        \
-        return select_partner_body(g, cost, row, diagonal, n, slope, diagonal_i, flat, gain,     \
-                                   largest);                                                     \
+#define HSS_SMO(T)                                                                                 \
+    HSS_CLONES inline Best<T> update_gradient(T* g, const T* a, const T* b, T step, const T* cost, \
+                                              Index n) {                                           \
+        return update_gradient_body(g, a, b, step, cost, n);                                       \
+    }                                                                                              \
+    HSS_CLONES inline Best<T> select_partner(const T* g, const T* cost, const T* row,              \
+                                             const T* diagonal, Index n, T slope, T diagonal_i,    \
+                                             T flat, T* largest) {                                 \
+        return select_partner_body(g, cost, row, diagonal, n, slope, diagonal_i, flat, largest);   \
     }
 HSS_SMO(double)
 HSS_SMO(float)

@@ -34,10 +34,11 @@ def test_products_of_float32_rows_in_float64(sparse, rng, monkeypatch):
     K = kernel_matrix(Gaussian(0.5), X.astype(float))
     rows = LazyKernelMatrix(Gaussian(0.5), scipy.sparse.csr_array(X) if sparse else X)
     columns, W = rng.choice(60, 20, replace=False), rng.standard_normal((20, 2)).astype(np.float32)
-    found = rows.product_in_float64(columns, W)
-    assert_allclose(found, K[:, columns] @ W.astype(float), rtol=1e-12, atol=1e-12)
-    assert rows.n_values == 2 * 60 * 20
-    assert not rows.product_in_float64(columns[:0], W[:0]).any()
+    some = rng.choice(60, 40, replace=False)
+    found = rows.product_in_float64(some, columns, W)
+    assert_allclose(found, K[np.ix_(some, columns)] @ W.astype(float), rtol=1e-12, atol=1e-12)
+    assert rows.n_values == 2 * 40 * 20
+    assert not rows.product_in_float64(some, columns[:0], W[:0]).any()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -79,14 +79,18 @@ class LazyKernelMatrix:
         self.n_values += rows.size * columns.size
         return self.kernel.product(self.X[rows], self.X[columns], np.ascontiguousarray(W))
 
-    def product_in_float64(self, columns: NDArray[np.int64], W: Floats) -> NDArray[np.float64]:
-        """``K[:, columns] @ W`` in float64, whatever the precision of the rows."""
-        self.n_values += self.n * columns.size * 8 // self.dtype.itemsize
+    def product_in_float64(
+        self, rows: NDArray[np.int64], columns: NDArray[np.int64], W: Floats
+    ) -> NDArray[np.float64]:
+        """``K[rows, columns] @ W`` in float64, whatever the precision of X."""
+        out = np.zeros((rows.size, W.shape[1]))
+        if columns.size == 0:
+            return out
+        self.n_values += rows.size * columns.size * 8 // self.dtype.itemsize
         Y, W = self.X[columns].astype(np.float64), np.require(W, np.float64, LAYOUT)
-        out = np.zeros((self.n, W.shape[1]))
-        for begin in range(0, self.n if columns.size else 0, CONVERTED_ROWS):
-            rows = slice(begin, begin + CONVERTED_ROWS)
-            out[rows] = self.kernel.product(self.X[rows].astype(np.float64), Y, W)
+        for begin in range(0, rows.size, CONVERTED_ROWS):
+            chunk = slice(begin, begin + CONVERTED_ROWS)
+            out[chunk] = self.kernel.product(self.X[rows[chunk]].astype(np.float64), Y, W)
         return out
 
     def mean_diagonal(self) -> float:

@@ -26,6 +26,8 @@ class LazyProduct:
         Ascending.
     seen : (n, k)
         The earlier Z to which F belongs at the rows that are not watched.
+    variance : (n, k)
+        Of the rounding errors of F, estimated up to a factor.
     """
 
     kernel_matrix: LazyKernelMatrix
@@ -33,6 +35,7 @@ class LazyProduct:
     F: NDArray[np.float64]
     watched: NDArray[np.int64]
     seen: Floats
+    variance: NDArray[np.float64]
 
     @classmethod
     def at(
@@ -40,20 +43,24 @@ class LazyProduct:
     ) -> LazyProduct:
         """Compute F at the watched rows."""
         F: NDArray[np.float64] = np.zeros(Z.shape, np.float64)
-        product = cls(kernel_matrix, Z, F, watched, np.zeros_like(Z))
+        product = cls(kernel_matrix, Z, F, watched, np.zeros_like(Z), np.zeros_like(F))
         product._add(watched, np.arange(Z.shape[0]), Z)
         return product
 
     def columns(self, index: NDArray[Any]) -> LazyProduct:
         """Return the given columns."""
         Z, F, seen = self.Z[:, index], self.F[:, index], self.seen[:, index]
-        return LazyProduct(self.kernel_matrix, Z, F, self.watched, seen)
+        variance = self.variance[:, index]
+        return LazyProduct(self.kernel_matrix, Z, F, self.watched, seen, variance)
 
     def scale(self, factor: NDArray[np.float64]) -> None:
         """Multiply the columns of Z by factors (k,)."""
-        self.Z *= factor.astype(self.Z.dtype)
-        self.seen *= factor.astype(self.Z.dtype)
+        factor = factor.astype(self.Z.dtype)
+        self.Z *= factor
+        self.seen *= factor
         self.F *= factor
+        self.variance *= factor**2
+        self.variance += self._variance(self.Z)
 
     def move(self, rows: NDArray[np.int64], Z: Floats) -> None:
         """Set Z at `rows` to the given (m, k) array."""
@@ -68,13 +75,23 @@ class LazyProduct:
         self._add(unwatched, all_rows, self.Z - self.seen)
         self.seen = self.Z.copy()
 
-    def recompute(self) -> None:
-        """Recompute F at all rows, in float64."""
+    def exact(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``(K Z)[rows]`` in float64."""
         support = np.flatnonzero(self.Z.any(axis=1))
-        self.F = self.kernel_matrix.product_in_float64(support, self.Z[support])
-        self.seen = self.Z.copy()
+        return self.kernel_matrix.product_in_float64(rows, support, self.Z[support])
+
+    def recompute(self, rows: NDArray[np.int64]) -> None:
+        """Recompute F at `rows`, in float64; call `refresh` first."""
+        self.F[rows] = self.exact(rows)
+        self.variance[rows] = 0
 
     def _add(self, rows: NDArray[np.int64], columns: NDArray[np.int64], change: Floats) -> None:
         """``F[rows] += K[rows, columns] change``."""
         moved = change.any(axis=1)
         self.F[rows] += self.kernel_matrix.product(rows, columns[moved], change[moved])
+        self.variance[rows] += self._variance(change)
+
+    def _variance(self, change: Floats) -> NDArray[np.float64]:
+        """Variance (k,) of the rounding errors of a product with `change`, for values up to 1."""
+        precision = float(np.finfo(self.Z.dtype).eps)
+        return (precision * np.linalg.norm(change, axis=0).astype(np.float64)) ** 2

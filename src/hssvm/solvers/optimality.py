@@ -72,13 +72,3 @@ def optimal_scale(
     quadratic = np.einsum("ij,ij->j", Z, F, dtype=np.float64)
     factor = np.clip(linear / np.where(quadratic > 0, quadratic, 1), 0, 1)
     return np.where(problem.equality_rhs == 0, factor, 1.0)
-
-
-def rounding_error(Z: Floats) -> NDArray[np.float64]:
-    """Estimate the error of the objective values if ``K Z`` is computed in the precision of `Z`.
-
-    The errors of ``K Z`` are about the norm of z times the relative precision; rows with a loss
-    contribute theirs times z.
-    """
-    eps = float(np.finfo(Z.dtype).eps)
-    return eps * np.linalg.norm(Z, axis=0) * np.abs(Z).sum(axis=0, dtype=np.float64)

@@ -77,7 +77,7 @@ def active_set_step(
         start[free, 0] += solve_with_sum(K, residual[:, 0], -excess).astype(problem.dtype)
     Z = nearest_feasible(problem, start, scales)
     support = np.flatnonzero(Z[:, 0])
-    return Z, kernel_matrix.product_in_float64(support, Z[support])
+    return Z, kernel_matrix.product_in_float64(np.arange(Z.shape[0]), support, Z[support])
 
 
 def solve_with_sum(K: Floats, rhs: Floats, total: float) -> Floats:

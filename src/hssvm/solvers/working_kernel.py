@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +32,8 @@ MIN_GROWTH if that is larger."""
 KEPT_GROWTH, KEPT_MIN_GROWTH = 0.1, 128
 """The same if rows of K are kept: rounds are cheap then, while each new row costs n values."""
 
-SPARE = 8
-"""The matrix is allocated for at most 1 / SPARE more rows than it has."""
+SIDES = 4
+"""The array that holds the matrix has the capacity, divided by a power of this number, as side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,7 @@ class Subproblem:
 class WorkingKernel:
     """The rows of a working set with their dense kernel matrix.
 
-    Memory grows with the number of rows, with at most an eighth to spare.
+    Memory grows with the number of rows: where it was never written to, it is not yet in use.
 
     Parameters
     ----------
@@ -72,6 +75,8 @@ class WorkingKernel:
     ----------
     rows : (q,) int64
         In the order of their admission.
+    K : (m, m)
+        With the kernel matrix of the rows in its upper left corner.
     work : float
         Nominal seconds of all steps so far.
     """
@@ -81,25 +86,22 @@ class WorkingKernel:
         self.capacity = capacity
         self.rows = np.empty(0, np.int64)
         self.work = 0.0
-        self._side = 0
-        self._buffer: Floats = np.empty(0, kernel_matrix.dtype)
-
-    @property
-    def K(self) -> Floats:
-        """Square array with the kernel matrix of the rows in its upper left corner."""
-        return self._buffer.reshape(self._side, self._side)
+        self.K: Floats = np.empty((0, 0), kernel_matrix.dtype)
 
     def _reserve(self, q: int) -> None:
         """Enlarge K to at least q rows, keeping its entries."""
-        old = self._side
+        old = self.K.shape[0]
         if q <= old:
             return
-        new = min(max(q, old + old // SPARE), self.capacity)
-        # In place: a second array would double the memory.
-        self._buffer.resize(new**2, refcheck=False)
-        for i in reversed(range(1, old)):  # last row first, as rows move toward the end
-            self._buffer[i * new : i * new + old] = self._buffer[i * old : (i + 1) * old]
-        self._side = new
+        side = self.capacity
+        while side // SIDES >= q:
+            side //= SIDES
+        try:
+            K = _unwritten(side, self.K.dtype)
+        except MemoryError:  # as where memory counts before it is written to
+            K = _unwritten(min(q + q // 8, side), self.K.dtype)
+        K[:old, :old] = self.K
+        self.K = K
 
     def exchange(
         self,
@@ -172,3 +174,23 @@ class WorkingKernel:
         )
         self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
         return np.split(z, ends[1:-1]), steps
+
+
+def _unwritten(side: int, dtype: np.dtype[Any]) -> Floats:
+    """Return a square array whose pages take no memory until they are written to.
+
+    On Linux, `numpy.empty` asks for pages of 2 MB, so that a part of each row would take all of it.
+    """
+    if not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.empty((side, side), dtype)
+    n_bytes = side**2 * dtype.itemsize
+    try:
+        pages = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(
+            f"cannot allocate {n_bytes / 1e9:.2g} GB for the matrix of the working set; lower "
+            "memory_limit"
+        ) from error
+    with suppress(OSError):  # a Linux without such pages does not know the advice
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(pages, dtype).reshape(side, side)

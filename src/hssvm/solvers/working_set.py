@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from hssvm._threads import with_serial_blas
 from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems.base import Objective, Problem
+from hssvm.problems.base import Problem
 from hssvm.solvers.lazy_product import LazyProduct
-from hssvm.solvers.optimality import optimal_scale, rounding_error, violations
+from hssvm.solvers.optimality import optimal_scale, violations
+from hssvm.solvers.rounding import evaluate
 from hssvm.solvers.solution import Callback, Solution, Status
 from hssvm.solvers.start import choose_start
 from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel
@@ -46,10 +47,6 @@ FIRST_VIOLATION = 0.1
 
 MAX_STEPS = 200_000
 """Maximum number of SMO steps per round: a few seconds between tests for Ctrl-C and max_time."""
-
-ROUNDING = 0.1
-"""A check computes F in float64 if rounding errors may change the gap by more than this fraction of
-the tolerance."""
 
 PATIENCE = 50
 """Number of rounds without a smaller violation after which a column has stagnated."""
@@ -139,7 +136,6 @@ class _Run:
         self.rounds = 0
         self.began = time.perf_counter()
         self.ended = False
-        self.in_float64 = False  # whether checks compute F in float64
         K, memory = keep_rows(K, solver.memory)
         self.watch_all = isinstance(K, KeptKernelMatrix)
         self.n_values_before = K.n_values
@@ -222,7 +218,8 @@ class _Run:
         """Evaluate the gap on all rows, remove finished columns, and update the watched rows."""
         self.check_limits()
         product, solver = self.product, self.solver
-        values = self.evaluate()
+        last = self.ended | self.stalled()
+        values = evaluate(self.problem, product, solver.tol, last)
         self.solution.update(self.open, product.Z, product.F, values)
         self.solution.n_iter[self.open] = self.rounds
         self.solution.remember(self.rounds)
@@ -252,20 +249,6 @@ class _Run:
             near[self.working_set.rows] = near[pair[:, active]] = True
             product.watched = np.flatnonzero(near)
         self.keep_columns(active)
-
-    def evaluate(self) -> Objective:
-        """Objective values on all rows, in float64 if the rounding errors of float32 matter."""
-        product, problem = self.product, self.problem
-        if not self.in_float64:
-            product.refresh()
-            values = problem.evaluate(product.Z, product.F)
-            error = rounding_error(product.Z) / values.size
-            rounding_matters = bool(error.max() > ROUNDING * self.solver.tol)
-            self.in_float64 = rounding_matters and product.Z.dtype == np.float32
-            if not self.in_float64:
-                return values
-        product.recompute()
-        return problem.evaluate(product.Z, product.F)
 
     def keep_columns(self, active: NDArray[np.bool_]) -> None:
         """Remove all but the active columns."""

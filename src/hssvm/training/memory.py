@@ -27,14 +27,14 @@ VECTORS = 18
 SOLVE_ARRAYS = 16
 """Number of (n, k) arrays while ADMM runs."""
 
-REFINE_ARRAYS, REFINE_DOUBLES = 9, 8
+REFINE_ARRAYS, REFINE_DOUBLES = 9, 10
 """Number of (n, k) arrays in the precision of X, and in float64, during refinement."""
 
 ESTIMATE_COLUMNS = 80
 """Number of vectors of length n for the error estimates of the compressed kernel."""
 
 SPARE, COPIED, MOST_COPIED = 1.13, 0.15, 0.25
-"""Memory relative to the kernel matrix of the working set: its allocated size, on average; and the
+"""Memory relative to the kernel matrix of the working set: its pages, on average; and the
 copy that a thread makes for a column, on average and at most."""
 
 HEAP = 32e6

@@ -5,12 +5,12 @@ their number; the cost of a compressed kernel grows with the number of rows. Sec
 by seconds with a compressed start, on two cores::
 
                       5,000    10,000    20,000    50,000 rows    support vectors of the last
-    ijcnn1             0.38      0.56      0.57      0.60          6 %
-    w8a                                              0.70          5 %
-    cod-rna            0.51      0.81      0.81      0.92         12 %
-    a9a                                              1.1          36 %   (32,561 rows)
-    covtype.50k                                      1.1
-    five features      0.67      0.86      1.03      1.49         19 %   (example of the README)
+    ijcnn1             0.36      0.51      0.41      0.5           6 %
+    w8a                                              0.5           7 %
+    cod-rna            0.51      0.72      0.69      0.75         12 %
+    five features      0.56      0.74      0.8       1.1-1.2      19 %   (example of the README)
+    a9a                                              1.0          36 %   (32,561 rows)
+    covtype.50k                                      1.1          38 %
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAMPLE_ROWS = 1000, 2000
 SAMPLE_TOL, SAMPLE_WORK = 1e-2, 0.1
 """Gap, and work limit in nominal seconds, of a fit to a sample."""
 
-MANY_SUPPORT_VECTORS = 1 / 8
+MANY_SUPPORT_VECTORS = 0.16
 """Fraction of the rows from which a compressed start pays."""
 
 
