@@ -72,26 +72,26 @@ void bind_pairs(nb::module_& m) {
     m.def(
         "solve_pairs",
         [](const hss::Kernel& kernel, const Rows& X, Indices offsets, Indices rows,
-           Array<const T> bound, double tol, Index max_steps, Array<T> z, Array<double> primal,
-           Array<double> dual, Array<double> intercept, Array<Index> steps) {
+           Array<const T> bound, double tol, Index max_steps, Array<T> z, Array<T> F,
+           Array<double> primal, Array<double> dual, Array<double> intercept, Array<Index> steps) {
             const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!dense) throw nb::type_error("X must be dense, with the dtype of z");
             check_offsets(offsets, size(rows));
             check_indices(rows, dense->n);
             const Index n_pairs = size(offsets) - 1;
-            require(size(bound) == size(rows) && size(z) == size(rows) && size(primal) == n_pairs &&
-                        size(dual) == n_pairs && size(intercept) == n_pairs &&
-                        size(steps) == n_pairs,
+            require(size(bound) == size(rows) && size(z) == size(rows) && size(F) == size(rows) &&
+                        size(primal) == n_pairs && size(dual) == n_pairs &&
+                        size(intercept) == n_pairs && size(steps) == n_pairs,
                     "solve_pairs: shapes do not match");
-            const svm::Pairs<T> pairs{n_pairs,      offsets.data(),   rows.data(),
-                                      bound.data(), z.data(),         primal.data(),
-                                      dual.data(),  intercept.data(), steps.data()};
+            const svm::Pairs<T> pairs{n_pairs,          offsets.data(), rows.data(),   bound.data(),
+                                      z.data(),         F.data(),       primal.data(), dual.data(),
+                                      intercept.data(), steps.data()};
             ReleaseGil release;
             svm::solve_pairs<T>(kernel, *dense, pairs, tol, max_steps);
         },
         "kernel"_a, "X"_a, "offsets"_a.noconvert(), "rows"_a.noconvert(), "bound"_a.noconvert(),
-        "tol"_a, "max_steps"_a, "z"_a.noconvert(), "primal"_a.noconvert(), "dual"_a.noconvert(),
-        "intercept"_a.noconvert(), "steps"_a.noconvert());
+        "tol"_a, "max_steps"_a, "z"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(),
+        "dual"_a.noconvert(), "intercept"_a.noconvert(), "steps"_a.noconvert());
 }
 
 template <class T>

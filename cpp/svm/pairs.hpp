@@ -10,14 +10,15 @@
 
 namespace svm {
 
-// Problem c has the rows[offsets[c] : offsets[c + 1]] of X, and the same slice of bound and z. The
-// sign of a bound is the label, its absolute value the cost. The other arrays receive results.
+// Problem c has the rows[offsets[c] : offsets[c + 1]] of X, and the same slice of bound, z and F.
+// The sign of a bound is the label, its absolute value the cost. F = Kz and the other arrays
+// receive results.
 template <class T>
 struct Pairs {
     Index n_pairs;
     const Index *offsets, *rows;
     const T* bound;
-    T* z;
+    T *z, *F;
     double *primal, *dual, *intercept;
     Index* steps;
 };
@@ -71,6 +72,7 @@ void solve_pairs(const hss::Kernel& kernel, const hss::DenseRows<T>& X, const Pa
         const SmallProblem<T> problem{q,   linear.data(),   lower.data(), upper.data(),
                                       0.0, pairs.z + begin, F.data()};
         pairs.steps[c] = solve_small<T>(K, problem, tol, max_steps).steps;
+        std::copy(F.begin(), F.end(), pairs.F + begin);
         pairs.intercept[c] = best_intercept(problem);
         const Objective values = objective(problem, pairs.intercept[c]);
         pairs.dual[c] = values.dual;

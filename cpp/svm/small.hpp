@@ -65,7 +65,8 @@ Objective objective(const SmallProblem<T>& problem, double b) {
 // gradient is computed anew after a few steps per row, which costs less than they do.
 template <class T, class Matrix>
 SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps) {
-    const double first_violation = 2e-3, eps = std::numeric_limits<T>::epsilon();
+    const double first_violation = std::max(2e-3, 10 * tol);
+    const double eps = std::numeric_limits<T>::epsilon();
     const Index between = 1000 + 4 * problem.n;
     const int patience = 10;  // checks without a better dual objective before giving up
     std::vector<T> g(static_cast<std::size_t>(problem.n));

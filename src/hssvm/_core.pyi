@@ -258,6 +258,7 @@ def solve_pairs(
     tol: float,
     max_steps: int,
     z: _Floats,
+    F: _Floats,
     primal: NDArray[np.float64],
     dual: NDArray[np.float64],
     intercept: NDArray[np.float64],

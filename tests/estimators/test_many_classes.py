@@ -148,7 +148,8 @@ def test_a_kernel_that_overflows_is_named(rng):
         SVC(kernel="poly", degree=5, gamma=1.0).fit(X, y)
 
 
-def test_progress_only_grows(rng, caplog):
+def test_progress_only_grows(rng, caplog, monkeypatch):
+    monkeypatch.setattr(training_pairs, "BATCH_ROWS", 2000)
     X, y = clusters(rng, 3000)
     with caplog.at_level(logging.DEBUG, "hssvm.training.pairs"):
         SVC(C=3.0, gamma=0.3).fit(X, y)

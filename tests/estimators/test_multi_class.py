@@ -14,8 +14,8 @@ from sklearn.svm import SVC as ExactSVC
 import hssvm
 from hssvm import SVC
 from hssvm._threads import openmp_threads
-from hssvm.estimators.votes import count_votes, values_by_class
 from hssvm.predictors import PairwisePredictor
+from hssvm.predictors.votes import count_votes, values_by_class
 
 
 @pytest.mark.parametrize("n_classes", [3, 5])
@@ -116,8 +116,10 @@ def test_out_of_fold_values_of_pairs_vote(rng):
 def test_out_of_fold_values_of_few_rows(rng):
     X, y = noisy_classes(rng, 400, n_classes=3)
     model = SVC(gamma=0.3, out_of_fold=True).fit(X, y)
-    assert model.multi_class_ == "ovr"
+    assert model.multi_class_ == "ovo"
     assert model.out_of_fold_decision_.shape == (400, 3)
+    score = np.mean(model.out_of_fold_decision_.argmax(axis=1) == y)
+    assert score == pytest.approx(model.fit_report_.out_of_fold_score)
 
 
 @pytest.mark.parametrize("before", ["ovo", "ovr"])

@@ -149,10 +149,10 @@ def test_parameters_of_scikit_learn_have_a_replacement():
             told = re.escape(f"{name} has no parameter '{parameter}': {INSTEAD[parameter]}")
             with pytest.raises(TypeError, match=told):
                 kind(**{parameter: True})
-    with pytest.raises(TypeError, match="SVCCV has no parameter 'probability': calibrate"):
-        SVCCV(probability=True)
-    with pytest.raises(TypeError, match="calibrate"):
-        svc_path([[0.0], [1.0]], [0, 1], [1.0], probability=True)
+    with pytest.raises(TypeError, match="SVCCV has no parameter 'break_ties': leave it out"):
+        SVCCV(break_ties=True)
+    with pytest.raises(TypeError, match="use SVC for probabilities"):
+        svc_path([[0.0], [1.0]], [0, 1], [1.0], probability="sigmoid")
     with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
         SVC(wide=True)
 

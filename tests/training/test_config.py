@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,7 @@ def test_the_seed_of_a_tree_does_not_depend_on_their_number():
 
 
 def test_models_without_a_fold_are_solved_less_accurately():
-    plan = TrainingConfig(tol=1e-2, out_of_fold=True).plan(5000, refine=False)
+    plan = TrainingConfig(tol=1e-2, held_out=math.inf).plan(5000, refine=False)
     tol = plan.first_solver(Monitor(), 2 * (1 + plan.n_folds)).tol
     assert tol.tolist() == [1e-2] * 2 + [4e-2] * 2 * plan.n_folds
 

@@ -6,14 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import r2_score
 
 from hssvm import SVC, SVR, svc_path
-from hssvm.estimators.parameters import InvalidParameterError
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
-from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
+from hssvm.problems import OneClassProblem, PairsProblem, SVCProblem, SVRProblem
 from hssvm.solvers import ADMM
-from hssvm.training.config import FOLDS
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
+from hssvm.training.plan import FOLDS
 
 
 def random_problem(kind, n, rng):
@@ -28,7 +27,7 @@ def random_problem(kind, n, rng):
 @pytest.mark.parametrize("kind", ["SVC", "SVR", "one class"])
 def test_excluded_rows_might_as_well_not_exist(kind, rng):
     n = 120
-    problem, fold = random_problem(kind, n, rng), assign_folds(n, 3, 7)
+    problem, fold = random_problem(kind, n, rng), rng.integers(3, size=n)
     folds = with_folds(problem, fold, 3)
     assert folds.k == 4 * problem.k
     Z, F = np.zeros((n, 8)), rng.standard_normal((n, 8))
@@ -53,9 +52,9 @@ def test_values_are_those_of_separate_problems(rng):
     X = rng.standard_normal((n, 2))
     H = compress(Gaussian(0.5), X, ClusterTree.build(X, 100), max_rank=30)
     problem = SVCProblem(np.where(X[:, :1] * X[:, 1:] > 0, 3.0, -3.0))
-    fold = assign_folds(n, n_folds, 0)
+    fold = rng.integers(n_folds, size=n)
     solution = ADMM(1e-7).solve(with_folds(problem, fold, n_folds), HSSOperator(H))
-    values = decisions_without_fold(solution, fold, 1)
+    values = decisions_without_fold(solution.F[:, 1:], solution.intercept[1:], fold, 1)
     for f in range(n_folds):
         bound = np.where(fold == f, 0.0, problem.bound[:, 0])[:, None]
         alone = ADMM(1e-7).solve(SVCProblem(bound), HSSOperator(H))
@@ -110,16 +109,27 @@ def test_a_grown_forest_has_the_same_values(rng):
     assert grown.fit_report_.out_of_fold_score == whole.fit_report_.out_of_fold_score
 
 
-def test_folds_are_of_equal_size_and_the_same_for_all_trees(rng):
-    seed = int(rng.integers(2**31))
-    fold = assign_folds(1000, FOLDS, seed)
-    assert np.ptp(np.bincount(fold, minlength=FOLDS)) <= 1
-    assert_array_equal(fold, assign_folds(1000, FOLDS, seed))
+def test_folds_have_equal_shares_of_every_class(rng):
+    seed, strata = int(rng.integers(2**31)), np.repeat(np.arange(4), [1, 2, 300, 697])
+    strata = rng.permutation(strata)
+    fold = assign_folds(strata, seed)
+    assert_array_equal(fold, assign_folds(strata, seed))
+    assert_array_equal(fold[strata == 0], -1)  # a model without this class would be useless
+    assert_array_equal(np.sort(fold[strata == 1]), [0, 1])
+    for stratum in (2, 3):
+        assert np.ptp(np.bincount(fold[strata == stratum], minlength=FOLDS)) <= 1
+
+
+def test_strata_are_the_classes(rng):
+    codes = rng.integers(4, size=50)
+    signs = np.where(codes[:, None] == np.arange(4), 1.0, -1.0)
+    for problem in (SVCProblem(signs * rng.uniform(1, 2, 50)[:, None]),
+                    PairsProblem(codes, np.ones(50), 4)):  # fmt: skip
+        same = problem.strata[:, None] == problem.strata
+        assert_array_equal(same, codes[:, None] == codes)
 
 
 def test_errors_say_what_to_do(rng):
     X, y = rng.standard_normal((100, 2)), np.arange(100) % 2
-    with pytest.raises(InvalidParameterError, match="set refine=False or out_of_fold=False"):
-        SVC(out_of_fold=True, refine=True).fit(X, y)
     with pytest.raises(TypeError, match="use SVC for out-of-fold"):
         svc_path(X, y, [1.0], out_of_fold=True)

@@ -19,14 +19,17 @@ OPTIONS = {
     "degree": "--degree", "epsilon": "--epsilon", "format": "--format", "gamma": "--gamma",
     "gammas": "--gammas", "kernel": "--kernel", "max_rank": "--max-rank", "max_time": "--max-time",
     "multi_class": "--multi-class", "n_trees": "--trees",
-    "memory_limit": "--memory-limit", "nu": "--nu", "random_state": "--seed",
+    "memory_limit": "--memory-limit", "nu": "--nu", "probability": "--probability",
+    "random_state": "--seed",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",
     "warm_start": "--resume",
 }  # fmt: skip
 """Options by parameter of the library."""
 
-WORDS = {"C", "cv", "format", "kernel", "nu", "refine", "separator", "scaling", "target"}
+WORDS = {
+    "C", "cv", "format", "kernel", "nu", "probability", "refine", "separator", "scaling", "target",
+}  # fmt: skip
 """Parameters that are also words: replaced only if followed by a value or by "must"."""
 
 PHRASES = {

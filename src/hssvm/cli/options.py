@@ -64,6 +64,14 @@ class MultiClass(StrEnum):
     ovr = "ovr"
 
 
+class Probability(StrEnum):
+    """Calibrators of probabilities."""
+
+    sigmoid = "sigmoid"
+    isotonic = "isotonic"
+    temperature = "temperature"
+
+
 Data = Annotated[
     Path,
     typer.Argument(
@@ -112,6 +120,10 @@ ClassWeight = Annotated[
 MultiClassName = Annotated[
     MultiClass | None,
     typer.Option(help="More than two classes: one-vs-one or one-vs-rest.  [default: auto]"),
+]
+ProbabilityName = Annotated[
+    Probability | None,
+    typer.Option("--probability", help="Calibrate probabilities, for predict --probability."),
 ]
 ScalingName = Annotated[Scaling | None, typer.Option("--scale", help="Scaling of the features.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of training, such as 4GB.")]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
@@ -27,6 +28,7 @@ from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import gamma_of_rows
 from hssvm.estimators.parameters import NONE, RULES, as_scalar, check_parameter, integer
 from hssvm.estimators.saving import SavableEstimator, has_form, name_of
+from hssvm.estimators.warn import warn
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
@@ -46,6 +48,12 @@ logger = logging.getLogger(__name__)
 
 FLOATS = [np.float64, np.float32]
 """Accepted dtypes of X; others are converted to the first."""
+
+
+NO_OUT_OF_FOLD = (
+    "The fit was stopped before the models that leave out a fold were trained: there are no "
+    "probabilities, prediction sets, intervals or out-of-fold values; raise max_time."
+)
 
 
 class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
@@ -134,6 +142,8 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         self._store(result)
         self._forest_seed = config.seed
         self._out_of_fold = result.out_of_fold
+        if config.held_out and result.out_of_fold is None:
+            warn(NO_OUT_OF_FOLD, ConvergenceWarning)
         self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
         return result
 
@@ -157,7 +167,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         compressed = getattr(self, "_compressed", None)
         if compressed is None or compressed.ids is None or not hasattr(self, "dual_coef_"):
             return None
-        if self.out_of_fold and getattr(self, "_out_of_fold", None) is None:
+        if self._held_out and getattr(self, "_out_of_fold", None) is None:
             return None
         report = self.fit_report_
         if report.n_rows != problem.n or not {"CONVERGED", "FEWER_TREES"}.issuperset(report.status):

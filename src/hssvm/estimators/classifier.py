@@ -15,13 +15,20 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import FitMonitor
-from hssvm.estimators.labels import check_labels, class_weights, classify, require_two_classes
+from hssvm.estimators.labels import (
+    check_labels,
+    class_weights,
+    classify,
+    require_two_classes,
+    require_two_rows,
+)
+from hssvm.estimators.probability import ProbabilityMixin
 from hssvm.estimators.saving import has_form
-from hssvm.estimators.votes import count_votes, values_by_class
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
 from hssvm.predictors import PairwisePredictor
+from hssvm.predictors.votes import count_votes, values_by_class
 from hssvm.problems import PairsProblem, Problem
 from hssvm.training import Classification, FitReport, TrainingConfig, TrainingResult
 from hssvm.training.certificate import Certificate, certify_pairs
@@ -31,7 +38,7 @@ PAIR_VALUES = 2**24
 """Number of decision values of pairs of classes that are computed at a time."""
 
 
-class Classifier(ClassifierMixin, BaseKernelSVM):
+class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
     """Base class with the labels, class weights and decision values of classifiers."""
 
     _saved: ClassVar[tuple[str, ...]] = ("classes_", "n_support_", "multi_class_")
@@ -55,7 +62,10 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         self.classes_, codes = np.unique(y, return_inverse=True)
         self._next_multi_class = "ovr"
         check_labels(y, self.classes_.size)
-        return X, codes.astype(np.int64), self._check_weight(sample_weight, X)
+        weight = self._check_weight(sample_weight, X)
+        if self.probability is not None:
+            require_two_rows(self.classes_, codes[weight > 0])
+        return X, codes.astype(np.int64), weight
 
     def _task(
         self, codes: NDArray[np.int64], weight: Floats, Cs: NDArray[np.float64]
@@ -87,7 +97,7 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
     ) -> Problem | PairsProblem:
         """Choose between one-vs-one and one-vs-rest, and return the problem."""
         plan = config.plan_for(X, kernel)
-        exact = plan.exact(X.shape[0]) and plan.n_folds == 0
+        exact = plan.exact(X.shape[0])
         if self.multi_class == "auto":
             self._next_multi_class = "ovo" if exact else "ovr"
         else:
@@ -112,6 +122,26 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
         """Train with the given values of C, and set the fitted attributes."""
         result = self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
         self._finish(result, codes, monitor)
+        self._use_out_of_fold(result, codes, weight)
+
+    def _use_out_of_fold(
+        self, result: TrainingResult, codes: NDArray[np.int64], weight: Floats
+    ) -> None:
+        """Set what follows from decision values of rows that the models have not seen."""
+        if result.out_of_fold is None:
+            self._calibrate(None, codes, weight, 0)
+            return
+        rows = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
+        values = result.out_of_fold[rows]
+        if not isinstance(result.problem, PairsProblem):  # the values of pairs are by class
+            values = self._by_class(values)
+        correct = classify(values, self.classes_) == self.classes_[codes[rows]]
+        result.report.out_of_fold_score = float(np.average(correct, weights=weight[rows]))
+        self._calibrate(values, codes[rows], weight[rows], self._forest_seed)
+        if self.out_of_fold:
+            decision = np.full((codes.size, *values.shape[1:]), np.nan, values.dtype)
+            decision[rows] = values
+            self.out_of_fold_decision_ = decision
 
     def _finish(
         self, result: TrainingResult, codes: NDArray[np.int64], monitor: FitMonitor
@@ -256,3 +286,4 @@ class Classifier(ClassifierMixin, BaseKernelSVM):
             "classes_ is invalid",
         )
         require(has_form(self.n_support_, np.int64, (n_classes,)), "n_support_ is invalid")
+        self._check_calibration()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal
 
@@ -20,6 +21,10 @@ from hssvm.estimators.parameters import (
 from hssvm.hss import Compressor
 from hssvm.kernels import Kernel
 from hssvm.training import TrainingConfig
+
+HELD_OUT_ROWS = 10_000
+"""Number of out-of-fold decision values that are enough to calibrate probabilities. Models without
+a fold are trained until there are as many."""
 
 
 class ConfiguredSVM(BaseEstimator):
@@ -40,6 +45,7 @@ class ConfiguredSVM(BaseEstimator):
     prediction: str = "auto"
     warm_start: bool = False
     out_of_fold: bool = False
+    probability: Literal["sigmoid", "isotonic", "temperature"] | None = None
     memory_limit: float | str | None = None
     compressor: Compressor | None
     max_time: float | None
@@ -64,11 +70,6 @@ class ConfiguredSVM(BaseEstimator):
                 "to average coefficients, which is less accurate; set prediction='auto' or "
                 "n_trees=None"
             )
-        if self._refine_requested and self.out_of_fold:
-            raise InvalidParameterError(
-                "out_of_fold=True needs models on compressed kernels, but refine=True trains on "
-                "the exact one; set refine=False or out_of_fold=False"
-            )
         if self._refine_requested and n_trees > 1:
             raise InvalidParameterError(
                 f"n_trees={n_trees} averages models on compressed kernels, but refine=True trains "
@@ -89,6 +90,13 @@ class ConfiguredSVM(BaseEstimator):
     def _refine_requested(self) -> bool:
         return self.refine != "auto" and bool(self.refine)
 
+    @property
+    def _held_out(self) -> float:
+        """Number of rows for which out-of-fold decision values are needed."""
+        if self.out_of_fold:
+            return math.inf
+        return 0 if self.probability is None else HELD_OUT_ROWS
+
     def _config(self) -> TrainingConfig:
         """Return the configuration of a fit, with a new seed."""
         refine, tol = as_scalar(self.refine), as_scalar(self.tol)
@@ -100,7 +108,7 @@ class ConfiguredSVM(BaseEstimator):
             limit_work=self.max_time is None and not self._refine_requested,
             compressed_start=self._compressed_start,
             n_trees=as_scalar(self.n_trees),
-            out_of_fold=bool(self.out_of_fold),
+            held_out=self._held_out,
             exact_prediction=self.prediction == "exact",
             leaf_size=as_scalar(self.leaf_size),
             max_rank=as_scalar(self.max_rank),

@@ -55,6 +55,16 @@ def require_two_classes(name: str, class_costs: Floats) -> None:
         )
 
 
+def require_two_rows(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+    """Raise ValueError if a class has a single row, which no model could leave out."""
+    rare = np.flatnonzero(np.bincount(codes, minlength=classes.size) == 1)
+    if rare.size:
+        raise ValueError(
+            f"class {str(classes[rare[0]])!r} has only one row, and probabilities need at least "
+            "two; add rows, or set probability=None"
+        )
+
+
 def classify(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
     """Labels (m,) for decision values: (m,) for two classes, else (m, n_classes)."""
     index = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)

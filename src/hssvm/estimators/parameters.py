@@ -166,6 +166,7 @@ RULES: Mapping[str, Rule] = {
     "coef0": [number("a number of at least 0 (the kernel is indefinite below)", lambda v: v >= 0)],
     "class_weight": [NONE, word("balanced"), CLASS_WEIGHTS],
     "multi_class": [word("auto"), word("ovo"), word("ovr")],
+    "probability": [NONE, word("sigmoid"), word("isotonic"), word("temperature")],
     "tol": [NONE, POSITIVE],
     "solver": [word("admm"), word("paper")],
     "max_iter": [NONE, integer(1)],
@@ -203,8 +204,6 @@ def check_parameters(parameters: Mapping[str, Any], rules: Mapping[str, Rule]) -
 
 INSTEAD = {
     "cache_size": "use memory_limit='4GB', which limits the memory of all stages",
-    "probability": "calibrate the classifier with scikit-learn's CalibratedClassifierCV(SVC()), or "
-    "with CalibratedClassifierCV(FrozenEstimator(model)) if it is fitted",
     "shrinking": "leave it out, the solvers do not need it",
     "decision_function_shape": "leave it out, decision values always have the shape of 'ovr'; "
     "multi_class='ovo' or 'ovr' is how more than two classes are trained",

@@ -112,8 +112,8 @@ def svc_path(
     Cs : sequence of float
     sample_weight : (n,) array-like, optional
     **parameters
-        Parameters of `SVC`, except C, prediction, out_of_fold and warm_start; refine is False by
-        default.
+        Parameters of `SVC`, except C, prediction, probability, out_of_fold and warm_start; refine
+        is False by default.
 
     Returns
     -------
@@ -134,6 +134,7 @@ def svc_path(
         "C": "pass the values as Cs",
         "prediction": "use SVC for exact prediction",
         "out_of_fold": "use SVC for out-of-fold decision values",
+        "probability": "use SVC for probabilities",
         "warm_start": "a path has no earlier fit to start from",
     }.items():
         if name in parameters:

@@ -43,6 +43,11 @@ default='rbf'
         as in `sklearn.svm.SVC`), or for every class against all others (one-vs-rest). 'auto' is
         'ovo' if the solution is exact: a pair has few rows, and needs no compression. On the
         compressed kernel, 'auto' is 'ovr', as every classifier costs a column there.
+    probability : {'sigmoid', 'isotonic', 'temperature'} or None, default=None
+        How `predict_proba` turns decision values into probabilities: the calibrator, as in
+        `sklearn.calibration.CalibratedClassifierCV`. It is fitted to out-of-fold decision values of
+        about 10,000 rows, or all rows if there are fewer. The models without a fold share kernel
+        values and factors with the model of all rows, which is the same as without `probability`.
     tol : float, default=None
         Relative duality gap at which training stops; refinement continues to a tenth of it. None
         means 1e-3, or 5e-2 for the trees of a forest (1.5e-2 from 100,000 rows on).
@@ -73,8 +78,8 @@ default='rbf'
         kernels, each with its own random tree, and the decision values are averaged. None means 4.
         A number means no refinement, unless ``refine=True``.
     out_of_fold : bool, default=False
-        Whether to compute `out_of_fold_decision_`, and the score that it implies, in addition to
-        the forest. It takes more than the time of the forest itself.
+        Whether to compute `out_of_fold_decision_`, and the score that it implies. It takes about as
+        long as the fit itself.
     leaf_size : int, default=None
         Maximum number of rows in a leaf of a tree. None means 256 for one tree, and 512 for the
         trees of a forest, or 1024 for dense rows with more than 256 features and for fewer than
@@ -122,8 +127,13 @@ default='rbf'
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
     out_of_fold_decision_ : (n,) or (n, n_classes) array
-        Decision values of the training rows, each from a forest that was trained without a fifth
-        of the rows, this one included; with ``out_of_fold=True`` only. Model files do not store it.
+        Decision values of the training rows, each from a model that was trained without a fifth
+        of the rows, this one included; with ``out_of_fold=True`` only. NaN for a row that is the
+        only one of its class. Model files do not store it.
+    calibration_ : tuple or None
+        Method and curves of `predict_proba`.
+    conformity_scores_ : (m,) array or None
+        How untypical the rows are of their classes, for `predict_set`.
     fit_report_ : FitReport
         Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.
     n_features_in_ : int
@@ -141,7 +151,7 @@ default='rbf'
     True
     """
 
-    @without("probability", "shrinking", "decision_function_shape", "break_ties", "cache_size")
+    @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
     def __init__(
         self,
         C: float = 1.0,
@@ -152,6 +162,7 @@ default='rbf'
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         multi_class: Literal["auto", "ovo", "ovr"] = "auto",
+        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
         tol: float | None = None,
         solver: Literal["admm", "paper"] = "admm",
         max_iter: int | None = None,
@@ -176,6 +187,7 @@ default='rbf'
         self.coef0 = coef0
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.tol = tol
         self.solver = solver
         self.max_iter = max_iter
@@ -236,11 +248,6 @@ default='rbf'
         with self._fitting() as monitor:
             X, codes, weight = self._check_fit(X, y, sample_weight)
             self._train_classes(X, codes, weight, np.array([self.C], np.float64), monitor)
-            if self._out_of_fold is not None:
-                self.out_of_fold_decision_ = self._by_class(self._out_of_fold)
-                correct = self._classify(self._out_of_fold) == self.classes_[codes]
-                score = np.average(correct, weights=weight)
-                self.fit_report_.out_of_fold_score = float(score)
         return self
 
     def _fitted_C(self) -> float:

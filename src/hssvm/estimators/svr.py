@@ -5,17 +5,25 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.calibration import (
+    COVERAGE,
+    conformal_quantile,
+    kept_scores,
+    require_ascending,
+)
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.cost import CostEstimate
-from hssvm.estimators.parameters import without
+from hssvm.estimators.parameters import check_parameter, without
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats
 from hssvm.persistence import savable
-from hssvm.training import Regression
+from hssvm.training import Regression, TrainingResult
 from hssvm.training.certificate import Certificate
 from hssvm.training.checks import at_bound, check_target
 
@@ -42,6 +50,8 @@ verbose
     ----------
     out_of_fold_decision_ : (n,) array
         As in `SVC`: predictions for the training rows, with ``out_of_fold=True`` only.
+    conformity_scores_ : (m,) array or None
+        Absolute errors of these predictions, ascending, for `predict_interval`.
     support_ : (n_support,) array
         Indices of the support vectors.
     support_vectors_ : (n_support, p) array or CSR matrix
@@ -67,7 +77,10 @@ verbose
     (True, True)
     """
 
+    _saved = ("conformity_scores_",)
     _task_name = "regression"
+
+    conformity_scores_: NDArray[np.float64] | None = None
 
     @without("shrinking", "cache_size")
     def __init__(
@@ -166,15 +179,25 @@ verbose
             task = Regression(self.C, self.epsilon, center=float(np.median(y)))
             result = self._train(task, X, y, weight, monitor)
             self.intercept_ = self.intercept_ + task.center
-            if self._out_of_fold is not None:
-                self.out_of_fold_decision_ = self._out_of_fold[:, 0] + task.center
-                score = r2_score(y, self.out_of_fold_decision_, sample_weight=weight)
-                result.report.out_of_fold_score = float(score)
+            self._use_out_of_fold(result, y, weight, task.center)
             if result.first_Z is not None:
                 n_bounded = at_bound(result.first_Z, self.C * weight[:, None])
                 advice = check_target(y, self.C, self.epsilon, n_bounded)
                 monitor.advise(advice, result.report)
         return self
+
+    def _use_out_of_fold(
+        self, result: TrainingResult, y: NDArray[Any], weight: Floats, center: float
+    ) -> None:
+        """Set what follows from predictions by models that have not seen the rows."""
+        self.conformity_scores_ = None
+        if result.out_of_fold is not None:
+            predicted = result.out_of_fold[:, 0] + center
+            score = r2_score(y, predicted, sample_weight=weight)
+            result.report.out_of_fold_score = float(score)
+            errors = np.abs(y - predicted)[weight > 0]
+            self.conformity_scores_ = kept_scores(errors, self._forest_seed)
+            self.out_of_fold_decision_ = predicted
 
     def predict(self, X: Any) -> Floats:
         """Predict the target of every row of `X`.
@@ -189,6 +212,50 @@ verbose
         """
         # an intercept far from 0 would lose digits in float32
         return self._values_without_intercept(X)[:, 0] + self.intercept_[0]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that contain the target with a given probability.
+
+        These are conformal prediction intervals: their half-width is a quantile of the errors of
+        models that were not trained on the rows that they predict. It is the same for all rows.
+        Available with ``out_of_fold=True``.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        coverage : float, default=0.9
+            Fraction of new rows whose interval contains their target, if they are drawn like the
+            training rows. All rows count alike, whatever their weight.
+
+        Returns
+        -------
+        (m, 2) array of float64
+            Lower and upper ends; infinite if there are too few training rows for this coverage.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (2000, 1))
+        >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(2000)
+        >>> model = SVR(C=10, out_of_fold=True, random_state=0).fit(X, y)
+        >>> model.predict_interval([[0.0]]).round(1)
+        array([[-0.2,  0.2]])
+        """
+        check_is_fitted(self)
+        check_parameter("coverage", coverage, COVERAGE)
+        if self.conformity_scores_ is None:
+            raise ValueError(
+                "predict_interval needs the errors of models that have not seen the rows; set "
+                "out_of_fold=True and fit again, with more max_time if that is set"
+            )
+        half_width = conformal_quantile(self.conformity_scores_, coverage)
+        return self.predict(X)[:, None] + np.array([-half_width, half_width])
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        require_ascending(self.conformity_scores_)
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None

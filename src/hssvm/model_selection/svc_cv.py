@@ -77,8 +77,8 @@ class SVCCV(Classifier):
     memory_limit : float or str, default=None
         As in `SVC`. Columns that do not fit are solved in blocks, at least those of one C at a
         time. None allows 2 GB for them.
-    kernel, degree, coef0, class_weight, tol, max_iter, refine, prediction, n_trees, leaf_size, \
-max_rank, compressor, random_state, verbose
+    kernel, degree, coef0, class_weight, probability, tol, max_iter, refine, prediction, n_trees, \
+leaf_size, max_rank, compressor, random_state, verbose
         As in `SVC`. The folds use the compressed kernel; only the final model is refined.
 
     Attributes
@@ -124,7 +124,7 @@ fit_report_, n_features_in_
         "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
     }
 
-    @without("probability", "shrinking", "decision_function_shape", "break_ties", "cache_size")
+    @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
     def __init__(
         self,
         Cs: int | Sequence[float] | Literal["auto"] = "auto",
@@ -136,6 +136,7 @@ fit_report_, n_features_in_
         degree: int = 3,
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
         refine: bool | Literal["auto"] = "auto",
@@ -158,6 +159,7 @@ fit_report_, n_features_in_
         self.degree = degree
         self.coef0 = coef0
         self.class_weight = class_weight
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.refine = refine
@@ -222,6 +224,7 @@ fit_report_, n_features_in_
             result = self._train_best(selection, selected)
             self._store(result)
             self._finish(result, codes, monitor)
+            self._use_out_of_fold(result, codes, weight)
         return self
 
     def _train_best(self, selection: Selection, selected: Selected) -> TrainingResult:

@@ -112,6 +112,15 @@ class Problem(ABC):
     def columns(self, index: NDArray[Any]) -> Problem:
         """Return the problem restricted to the given columns."""
 
+    @abstractmethod
+    def rows(self, index: NDArray[Any]) -> Problem:
+        """Return the problem restricted to the given rows."""
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """Groups of similar rows, (n,), of which every fold of a cross-validation needs some."""
+        return np.zeros(self.n, np.int64)
+
     def excluding(self, excluded: NDArray[np.bool_]) -> Problem:
         """Return m copies of the columns, each without the rows of a column of `excluded`, (n, m).
 

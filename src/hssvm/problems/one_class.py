@@ -54,6 +54,11 @@ class OneClassProblem(Problem):
             self.bound[:, index], self.nu[index], self.communicator, self.diagonal
         )
 
+    def rows(self, index: NDArray[Any]) -> OneClassProblem:
+        """Return the problem restricted to the given rows."""
+        diagonal = None if self.diagonal is None else self.diagonal[index]
+        return OneClassProblem(self.bound[index], self.nu, self.communicator, diagonal)
+
     def excluding(self, excluded: NDArray[np.bool_]) -> OneClassProblem:
         """Return copies without some rows; the required sums change with the bounds."""
         copies = super().excluding(excluded)

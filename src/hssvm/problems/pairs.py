@@ -79,6 +79,8 @@ class PairsProblem:
     cost : (n,)
         C times the weights of each row.
     n_classes : int
+    used : (n, n_classes - 1) bool, optional
+        Packed coefficients that may differ from 0; else all.
 
     Examples
     --------
@@ -89,10 +91,17 @@ class PairsProblem:
     [(0, 1, [0, 1, 3]), (0, 2, [0, 2]), (1, 2, [1, 3, 2])]
     """
 
-    def __init__(self, codes: NDArray[np.int64], cost: Floats, n_classes: int) -> None:
+    def __init__(
+        self,
+        codes: NDArray[np.int64],
+        cost: Floats,
+        n_classes: int,
+        used: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.codes = codes
         self.cost = cost
         self.n_classes = n_classes
+        self.used = used
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(1, n_classes))
         self._rows = np.split(order, ends)
@@ -124,11 +133,32 @@ class PairsProblem:
         positive = np.arange(self.k) >= self.codes[:, None]
         return np.where(positive, self.cost[:, None], -self.cost[:, None])
 
+    def rows(self, index: NDArray[Any]) -> PairsProblem:
+        """Return the problem restricted to the given rows."""
+        used = None if self.used is None else self.used[index]
+        return PairsProblem(self.codes[index], self.cost[index], self.n_classes, used)
+
+    @property
+    def pair_numbers(self) -> NDArray[np.int64]:
+        """The pair of each packed coefficient, (n, n_classes - 1)."""
+        own, column = np.ogrid[: self.n_classes, : self.k]
+        first, second = np.minimum(own, column), np.maximum(own, column + 1)
+        numbers = pair_offsets(self.n_classes)[first] + second - first - 1
+        return numbers[self.codes]
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """The classes."""
+        return self.codes
+
     @property
     def pair_sizes(self) -> NDArray[np.int64]:
         """Number of rows of each pair, (n_pairs,)."""
-        sizes = np.array([rows.size for rows in self._rows])
-        return sizes[self._first] + sizes[self._second]
+        if self.used is None:
+            sizes = np.array([rows.size for rows in self._rows])
+            return sizes[self._first] + sizes[self._second]
+        counts = np.array([self.used[rows].sum(axis=0) for rows in self._rows])
+        return counts[self._first, self._second - 1] + counts[self._second, self._first]
 
     def pairs(self) -> Iterator[Pair]:
         """Yield the pairs, in the order of LIBSVM."""
@@ -137,17 +167,18 @@ class PairsProblem:
     def pair(self, number: int) -> Pair:
         """Return the problem of two classes."""
         first, second = int(self._first[number]), int(self._second[number])
-        rows = np.concatenate([self._rows[first], self._rows[second]])
-        n_first = self._rows[first].size
-        bound = self.cost[rows]
-        bound[n_first:] *= -1
-        return Pair(first, second, rows, n_first, SVCProblem(bound[:, None]))
+        ours, theirs = self._used_rows(first, second - 1), self._used_rows(second, first)
+        bound = np.concatenate([self.cost[ours], -self.cost[theirs]])[:, None]
+        rows = np.concatenate([ours, theirs])
+        return Pair(first, second, rows, ours.size, SVCProblem(bound))
 
     def batch(self, numbers: NDArray[np.int64]) -> PairBatch:
         """Return the problems of several pairs."""
         classes = np.stack([self._first[numbers], self._second[numbers]], axis=1).ravel()
         others = np.stack([self._second[numbers] - 1, self._first[numbers]], axis=1).ravel()
-        parts = [self._rows[c] for c in classes]
+        parts = [
+            self._used_rows(c, j) for c, j in zip(classes.tolist(), others.tolist(), strict=True)
+        ]
         sizes = np.array([part.size for part in parts])
         rows = np.concatenate(parts)
         signs = np.tile(np.array([1, -1], self.dtype), numbers.size)
@@ -155,6 +186,11 @@ class PairsProblem:
         return PairBatch(
             offsets, rows, np.repeat(others, sizes), self.cost[rows] * np.repeat(signs, sizes)
         )
+
+    def _used_rows(self, own: int, column: int) -> NDArray[np.int64]:
+        """Rows of a class whose coefficients in a column are used."""
+        rows = self._rows[own]
+        return rows if self.used is None else rows[self.used[rows, column]]
 
 
 def pair_offsets(n_classes: int) -> NDArray[np.int64]:

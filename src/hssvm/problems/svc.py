@@ -43,6 +43,16 @@ class SVCProblem(Problem):
         """Return the problem restricted to the given columns."""
         return SVCProblem(self.bound[:, index], self.communicator)
 
+    def rows(self, index: NDArray[Any]) -> SVCProblem:
+        """Return the problem restricted to the given rows."""
+        return SVCProblem(self.bound[index], self.communicator)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """Rows with the same labels in all columns, (n,)."""
+        keys = np.random.default_rng(0).integers(2**40, size=self.k)  # sums differ if labels do
+        return np.unique(self.linear.astype(np.int64) @ keys, return_inverse=True)[1]
+
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|bound|``, (k,)."""
         return self.communicator.allreduce(np.abs(self.bound).max(axis=0).astype(np.float64), "max")

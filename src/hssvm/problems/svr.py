@@ -54,6 +54,10 @@ class SVRProblem(Problem):
             self.linear[:, index], self.bound[:, index], self.l1_weight[index], self.communicator
         )
 
+    def rows(self, index: NDArray[Any]) -> SVRProblem:
+        """Return the problem restricted to the given rows."""
+        return SVRProblem(self.linear[index], self.bound[index], self.l1_weight, self.communicator)
+
     def scale(self) -> NDArray[np.float64]:
         """Largest bound divided by the standard deviation of y, (k,)."""
         y = self.linear.astype(np.float64)

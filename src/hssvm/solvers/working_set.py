@@ -71,6 +71,8 @@ class WorkingSet:
     max_work : float
         Work limit in nominal seconds: counted operations times their cost on the two cores of the
         benchmarks. Unlike `max_time`, it does not depend on the load of the machine.
+    first_violation : float
+        Largest violation at which the gap is evaluated for the first time.
 
     Examples
     --------
@@ -92,9 +94,16 @@ class WorkingSet:
     max_time: float = np.inf
     callback: Callback | None = None
     max_work: float = np.inf
+    first_violation: float = FIRST_VIOLATION
 
     @with_serial_blas
-    def solve(self, problem: Problem, kernel_matrix: LazyKernelMatrix, start: Solution) -> Solution:
+    def solve(
+        self,
+        problem: Problem,
+        kernel_matrix: LazyKernelMatrix,
+        start: Solution,
+        rows: NDArray[np.int64] | None = None,
+    ) -> Solution:
         """Solve all columns of `problem`.
 
         Parameters
@@ -103,6 +112,8 @@ class WorkingSet:
         kernel_matrix : LazyKernelMatrix
         start : Solution
             Feasible, with F and intercept on a kernel close to the exact one.
+        rows : (q,) int64, optional
+            Rows with which the working set begins, as many as fit; else it is empty at first.
 
         Returns
         -------
@@ -111,7 +122,7 @@ class WorkingSet:
         """
         solution = Solution.empty(start.Z)
         run = _Run(self, problem, kernel_matrix, solution)
-        run.begin(start)
+        run.begin(start, rows)
         while run.open.size and not run.ended:
             run.round()
         if run.open.size:
@@ -130,7 +141,7 @@ class _Run:
         self.problem = problem
         self.solution = solution
         self.open = np.arange(problem.k)
-        self.violation_goal = np.full(problem.k, FIRST_VIOLATION)
+        self.violation_goal = np.full(problem.k, solver.first_violation)
         self.least_violation = np.full(problem.k, np.inf)
         self.least_at = np.zeros(problem.k, np.int64)
         self.rounds = 0
@@ -143,12 +154,14 @@ class _Run:
         self.working_set = WorkingKernel(K, min(capacity, K.n))
         self.shuffle = np.random.default_rng(0)
 
-    def begin(self, start: Solution) -> None:
-        """Compute F at the start."""
+    def begin(self, start: Solution, rows: NDArray[np.int64] | None) -> None:
+        """Compute F at the start, and fill the working set."""
         problem, kernel_matrix = self.problem, self.working_set.kernel_matrix
         Z, watched = choose_start(problem, kernel_matrix, start, self.shuffle)
-        if self.watch_all:
+        if self.watch_all or rows is not None:
             watched = np.arange(problem.n)
+        if rows is not None:
+            self.working_set.admit(rows[: self.working_set.capacity], np.empty(0, np.int64))
         self.product = LazyProduct.at(kernel_matrix, Z, watched)
         self.product.scale(optimal_scale(problem, watched, Z[watched], self.product.F[watched]))
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from hssvm.hss import Compressor, NestedNystroem
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.training.plan import TrainingPlan
+from hssvm.training.plan import FOLDS, TrainingPlan
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +39,6 @@ costs half a point of accuracy."""
 
 SPARSE_RANK = 64
 """Maximum rank of the trees of a forest on sparse rows, whose far field compresses badly."""
-
-FOLDS = 5
-"""Number of folds of out-of-fold decision values. Each costs a column of the solves."""
 
 START_RANK = 32
 """Maximum rank if the solution on the compressed kernel is only the start for the exact kernel."""
@@ -76,8 +73,8 @@ class TrainingConfig:
     compressed_start : bool or None
         See `TrainingPlan`; None leaves the choice to the number of rows.
     n_trees : int or None
-    out_of_fold : bool
-        Whether to compute out-of-fold decision values.
+    held_out : float
+        Number of rows for which out-of-fold decision values are needed, about.
     exact_prediction : bool
         Whether the model predicts with the exact kernel, for which a forest is not made.
     leaf_size, max_rank : int or None
@@ -97,7 +94,7 @@ class TrainingConfig:
     limit_work: bool = True
     compressed_start: bool | None = None
     n_trees: int | None = None
-    out_of_fold: bool = False
+    held_out: float = 0
     exact_prediction: bool = False
     leaf_size: int | None = None
     max_rank: int | None = None
@@ -109,7 +106,7 @@ class TrainingConfig:
     def should_refine(self, kernel: Kernel, X: Rows) -> bool:
         """Whether to continue on the exact kernel; 'auto' does if that is affordable.
 
-        With `n_trees` or `out_of_fold`, the user has asked for a forest.
+        With `n_trees`, the user has asked for a forest.
         """
         n = X.shape[0]
         if n <= EXACT_ROWS or self.solver == "paper":
@@ -118,7 +115,7 @@ class TrainingConfig:
             return bool(self.refine)
         work = n**2 * LazyKernelMatrix(kernel, X).value_cost
         logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
-        return work < REFINE_BUDGET and self.n_trees is None and not self.out_of_fold
+        return work < REFINE_BUDGET and self.n_trees is None
 
     def plan(
         self, n_rows: int, n_features: int = 1, *, refine: bool, sparse: bool = False
@@ -153,7 +150,7 @@ class TrainingConfig:
             limit_work=self.limit_work,
             compressed_start=self._compressed_start(n_rows),
             n_trees=n_trees,
-            n_folds=FOLDS if self.out_of_fold else 0,
+            n_folds=self._n_folds(n_rows),
             leaf_size=n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size,
             compressor=self.compressor or NestedNystroem(max_rank=self.max_rank or rank),
             memory_limit=self.memory_limit,
@@ -170,6 +167,12 @@ class TrainingConfig:
         if self.compressed_start is not None or START_ROWS < n_rows < MANY_ROWS:
             return self.compressed_start
         return n_rows >= MANY_ROWS
+
+    def _n_folds(self, n_rows: int) -> int:
+        """Number of models that leave out a fold."""
+        if not self.held_out:
+            return 0
+        return max(1, round(FOLDS * min(1, self.held_out / n_rows)))
 
     def _n_trees(self, n_rows: int, *, refine: bool) -> int:
         """Number of trees; one is enough for a start, and if nothing is compressed."""

@@ -8,6 +8,7 @@ from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers import Status
 from hssvm.training.checks import check_features, check_kernel
+from hssvm.training.exact_folds import exact_decisions
 from hssvm.training.exact_solver import ExactSolver
 from hssvm.training.monitor import Monitor
 from hssvm.training.pairs import solve_pairs
@@ -55,7 +56,7 @@ def train_exact(
         require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
     with report.stage("solve", goal=None if isinstance(problem, PairsProblem) else tol):
         if isinstance(problem, PairsProblem):
-            solution = solve_pairs(problem, X, solver, monitor, start)
+            solution = solve_pairs(problem, X, solver, monitor, start, with_F=plan.n_folds > 0)
         else:
             zero: Floats = np.zeros((problem.n, problem.k), problem.dtype)
             solution = solver.solve(problem, X, zero if start is None else start, monitor)
@@ -68,5 +69,9 @@ def train_exact(
     solution.accept(plan.tol)
     report.add_exact(solution, X.shape[1], plan.tol)
     monitor.advise(check_kernel(X, kernel, plan.seed), report)
-    Z = solution.Z
-    return TrainingResult(problem, kernel, X, Z, solution.intercept, None, report, first_Z=Z)
+    Z, out_of_fold = solution.Z, None
+    if plan.n_folds:
+        out_of_fold = exact_decisions(problem, kernel, X, solution, plan, report, monitor)
+    return TrainingResult(
+        problem, kernel, X, Z, solution.intercept, None, report, first_Z=Z, out_of_fold=out_of_fold
+    )

@@ -1,8 +1,9 @@
 """Out-of-fold decision values: an honest test score without a test set.
 
-Besides the model of all rows, a tree trains one model per fold without the rows of the fold: a few
-more columns of the same solves. The decision value of a row from the model that has not seen it is
-a by-product of the solver. The tree itself depends on the features of all rows, but not on y.
+Besides the model of all rows, a fit trains models that leave out a fold each. The decision value of
+a row from the model that has not seen it is a by-product of the solver. On the compressed kernel,
+these models are a few more columns of the same solves, in every tree; the tree depends on the
+features of all rows, but not on y. `hssvm.training.exact_folds` is for the exact kernel.
 """
 
 from __future__ import annotations
@@ -12,22 +13,46 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
 from hssvm.problems import Problem
-from hssvm.solvers import Solution
+from hssvm.training.plan import FOLDS
 
 
-def assign_folds(n_rows: int, n_folds: int, seed: int) -> NDArray[np.int64]:
-    """Assign rows at random to folds of equal size; the same for all trees."""
-    return np.random.default_rng([seed, n_folds]).permutation(n_rows) % n_folds
+def assign_folds(strata: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Assign rows at random to folds, (n,); each has an equal share of every stratum.
+
+    The first fold has a row of every stratum. Rows that are alone in their stratum belong to no
+    fold, -1.
+    """
+    order = np.random.default_rng([seed, FOLDS]).permutation(strata.size)
+    order = order[np.argsort(strata[order], kind="stable")]
+    sizes = np.bincount(strata)
+    begins = np.cumsum(sizes) - sizes
+    fold = np.empty(strata.size, np.int64)
+    fold[order] = (np.arange(strata.size) - begins[strata[order]]) % FOLDS
+    fold[sizes[strata] == 1] = -1
+    return fold
 
 
 def with_folds(problem: Problem, fold: NDArray[np.int64], n_folds: int) -> Problem:
-    """Return the problem with all rows, followed by the problems without each fold."""
+    """Return the problem with all rows, followed by those without each of the first folds."""
     without_fold = fold[:, None] == np.arange(n_folds)
     return problem.excluding(np.column_stack([np.zeros(problem.n, bool), without_fold]))
 
 
-def decisions_without_fold(solution: Solution, fold: NDArray[np.int64], k: int) -> Floats:
-    """Decision values (n, k), each from the model without the fold of the row."""
-    columns = k * (1 + fold[:, None]) + np.arange(k)
-    values = np.take_along_axis(solution.F, columns, axis=1)
-    return values + solution.intercept[columns].astype(values.dtype)
+def decisions_without_fold(
+    F: Floats, intercept: NDArray[np.float64], fold: NDArray[np.int64], k: int
+) -> Floats:
+    """Decision values (n, k), each from the model without the fold of the row.
+
+    Parameters
+    ----------
+    F : (n, n_folds * k)
+    intercept : (n_folds * k,)
+    fold : (n,) int64
+        NaN is returned for rows of other folds.
+    k : int
+    """
+    held_out = (fold >= 0) & (fold * k < intercept.size)
+    columns = k * np.where(held_out, fold, 0)[:, None] + np.arange(k)
+    values = np.take_along_axis(F, columns, axis=1) + intercept[columns].astype(F.dtype)
+    values[~held_out] = np.nan
+    return values

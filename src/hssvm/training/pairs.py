@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 MIN_WORK = 1.0
 """Smallest work limit of a pair, in nominal seconds."""
 
-MANY_PAIRS, FEW_ROWS, FEW_STEPS = 100, 500, 20_000
+MANY_PAIRS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
 """More than MANY_PAIRS pairs of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps:
 the overhead of a pair in Python would exceed the time of its solution."""
 
@@ -40,7 +40,13 @@ BATCH_ROWS = 2**17
 
 
 def solve_pairs(
-    problem: PairsProblem, X: Rows, solver: ExactSolver, monitor: Monitor, start: Floats | None
+    problem: PairsProblem,
+    X: Rows,
+    solver: ExactSolver,
+    monitor: Monitor,
+    start: Floats | None = None,
+    *,
+    with_F: bool = False,
 ) -> Solution:
     """Solve every pair of classes.
 
@@ -53,14 +59,19 @@ def solve_pairs(
     monitor : Monitor
     start : (n, n_classes - 1), optional
         Initial coefficients, packed; else 0.
+    with_F : bool
+        Whether to return the decision values of the rows in their pairs, without the intercepts.
 
     Returns
     -------
     Solution
-        With packed coefficients Z, and without F; the other arrays have an entry for each pair.
+        With packed coefficients Z, and F packed likewise, or empty; the other arrays have an entry
+        for each pair.
     """
     solution = Solution.empty(np.zeros((0, problem.n_pairs), problem.dtype))
     solution.Z = np.zeros((problem.n, problem.k), problem.dtype)
+    if with_F:
+        solution.F = np.zeros_like(solution.Z)
     if start is not None:
         _make_feasible(problem, start, solution.Z)
     run = _Run(problem, X, solver, monitor, solution, problem.pair_sizes)
@@ -103,16 +114,19 @@ class _Run:
         status = self.monitor.stop()
         batch = self.problem.batch(numbers)
         z = solution.Z[batch.rows, batch.columns]
+        F = np.empty_like(z)
         values, steps = np.empty((3, numbers.size)), np.empty(numbers.size, np.int64)
         solver.kernel.solve_pairs(
             self.X, batch.offsets, batch.rows, batch.bound, solver.tol,
-            0 if status else FEW_STEPS, z, *values, steps,
+            0 if status else FEW_STEPS, z, F, *values, steps,
         )  # fmt: skip
         primal, dual, intercept = values
         gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
         finite = np.isfinite(gap)  # the others are left for `solve_one_by_one`
         rows = np.repeat(finite, np.diff(batch.offsets))
         solution.Z[batch.rows[rows], batch.columns[rows]] = z[rows]
+        if solution.F.size:
+            solution.F[batch.rows[rows], batch.columns[rows]] = F[rows]
         solved = numbers[finite]
         solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
         solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
@@ -138,6 +152,8 @@ class _Run:
         def keep(number: int, pair: Pair, solved: Solution) -> None:
             solution = self.solution
             pair.put(solved.Z, solution.Z)
+            if solution.F.size:
+                pair.put(solved.F, solution.F)
             for name in ("primal", "dual", "intercept", "gap", "n_iter"):
                 getattr(solution, name)[number] = getattr(solved, name)[0]
             solution.status[number] = solved.status[0]

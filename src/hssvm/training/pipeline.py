@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hssvm.kernels.base import Floats, Kernel, Rows
@@ -12,6 +14,7 @@ from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.compression import build_tree, compress_kernel
 from hssvm.training.config import TrainingConfig
 from hssvm.training.exact import train_exact
+from hssvm.training.exact_folds import exact_decisions
 from hssvm.training.forest import Forest, TrainedTree, fingerprint
 from hssvm.training.memory import require_within
 from hssvm.training.monitor import Monitor
@@ -153,18 +156,23 @@ def train_tree(
     check = number == 0 and operator.communicator.size == 1
     if check:
         monitor.advise(check_features(matrix.X, matrix.kernel), report)
-    out_of_fold = None
-    if plan.n_folds:
-        fold = assign_folds(problem.n, plan.n_folds, plan.seed)
+    out_of_fold, k = None, problem.k
+    if plan.n_folds and not plan.exact(problem.n):
+        fold = assign_folds(problem.strata, plan.seed)
         folds = with_folds(problem, fold, plan.n_folds)
         solution, refined = solve(folds, operator, plan, report, monitor)
-        out_of_fold = decisions_without_fold(solution, fold, problem.k)
-        solution = solution.columns(np.arange(problem.k))
-        report.keep_columns(problem.k)
+        out_of_fold = decisions_without_fold(solution.F[:, k:], solution.intercept[k:], fold, k)
+        solution = solution.columns(np.arange(k))
+        report.keep_columns(k)
     else:
+        without_folds = replace(plan, n_folds=0)
         solution, refined = solve(
-            problem, operator, plan, report, monitor, start, warm_start=warm_start
+            problem, operator, without_folds, report, monitor, start, warm_start=warm_start
         )
+        if plan.n_folds and report.exact_kernel:
+            out_of_fold = exact_decisions(
+                problem, matrix.kernel, matrix.X, solution, plan, report, monitor
+            )
     with report.stage("finish"):
         expansions = None
         if matrix.projection and not refined:

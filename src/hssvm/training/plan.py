@@ -29,6 +29,9 @@ are trained at a time, if memory_limit is not set."""
 
 DEFAULT_ITER, PAPER_ITER = 1000, 10
 
+FOLDS = 5
+"""Number of folds; models without some or all of them are trained for out-of-fold values."""
+
 FOLD_TOL = 4.0
 """Tolerance of the models that leave out a fold, relative to `tol`. A smaller one does not change
 their scores."""
@@ -49,7 +52,9 @@ class TrainingPlan:
     compressed_start : bool or None
         Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
         means if it pays, see `hssvm.training.start`. Other problems always do.
-    n_trees, n_folds, leaf_size : int
+    n_trees, leaf_size : int
+    n_folds : int
+        Number of models that leave out a fold, at most FOLDS.
     compressor : Compressor
     memory_limit : float or None
     scaled : bool
@@ -76,7 +81,7 @@ class TrainingPlan:
 
     def direct(self, problem: Problem, kernel: Kernel, X: Rows) -> bool:
         """Whether to solve on the exact kernel without a start on the compressed one."""
-        if self.n_folds or not self.exact(problem.n):
+        if not self.exact(problem.n):
             return False
         if problem.n <= self.leaf_size:
             return not problem.equality_rhs.any()  # else 0 is not feasible

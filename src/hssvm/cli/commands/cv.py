@@ -38,6 +38,7 @@ def cv(
     coef0: options.Coef0 = None,
     epsilon: options.Epsilon = None,
     class_weight: options.ClassWeight = None,
+    probability: options.ProbabilityName = None,
     sample_weight: options.SampleWeight = None,
     scale: options.ScalingName = None,
     max_time: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
@@ -66,7 +67,8 @@ def cv(
     }
     parameters = given(
         kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
-        scaling=scale, max_time=max_time, memory_limit=memory_limit, random_state=seed,
+        probability=probability, scaling=scale, max_time=max_time, memory_limit=memory_limit,
+        random_state=seed,
     )  # fmt: skip
     searches = task is SearchTask.svc
     cls = hssvm.SVCCV if searches else hssvm.SVR

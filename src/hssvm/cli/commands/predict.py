@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
+from sklearn.base import ClassifierMixin
 
 from hssvm.cli import options, tables, training
 from hssvm.cli.context import err, print_score, working
@@ -28,6 +30,12 @@ def predict(
     values: Annotated[
         bool, typer.Option("--values", help="Write decision values instead of labels.")
     ] = False,
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability", help="Write the probabilities of all classes instead of labels."
+        ),
+    ] = False,
     format: options.Format = None,
     separator: options.Separator = None,
     target: options.KnownTarget = None,
@@ -44,19 +52,37 @@ def predict(
     require_other_file(output, model, data)
     with working(threads):
         estimator = load_model(model)
-        if values and not hasattr(estimator, "decision_function"):
-            raise typer.BadParameter(
-                f"{type(estimator).__name__} has no decision values.", param_hint="--values"
-            )
+        function = _function(estimator, values=values, probability=probability)
         rule = training.known_columns(estimator, parse_column(target))
         with showing(err, quiet or not err.is_terminal) as progress:
             table = training.read(
                 data, progress, rule, format=format, separator=separator, dtype=np.float64
             )
             progress.begin("predict")
-            predicted = (estimator.decision_function if values else estimator.predict)(table.X)
+            predicted = function(table.X)
         if table.unused:
             print_line(err, f"ignored {', '.join(table.unused)} of {data}, not used in training")
+        if probability:
+            print_line(err, f"probabilities of {', '.join(map(str, estimator.classes_))}")
         write_lines([tables.prediction(row) for row in predicted], output)
-        if not values:
+        if not (values or probability):
             print_score(estimator, predicted, table.y, err)
+
+
+def _function(estimator: Any, *, values: bool, probability: bool) -> Callable[[Any], Any]:
+    """Return the method of the estimator that computes what was asked for."""
+    name = type(estimator).__name__
+    if values and probability:
+        raise typer.BadParameter("leave out --values.", param_hint="--probability")
+    if values and not hasattr(estimator, "decision_function"):
+        raise typer.BadParameter(f"{name} has no decision values.", param_hint="--values")
+    if probability and not hasattr(estimator, "predict_proba"):
+        remedy = ""
+        if isinstance(estimator, ClassifierMixin):
+            remedy = "; train with --probability sigmoid"
+        raise typer.BadParameter(
+            f"the model has no probabilities{remedy}.", param_hint="--probability"
+        )
+    chosen = "decision_function" if values else "predict_proba" if probability else "predict"
+    function: Callable[[Any], Any] = getattr(estimator, chosen)
+    return function

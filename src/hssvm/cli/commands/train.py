@@ -42,6 +42,7 @@ def train(
     ] = None,
     class_weight: options.ClassWeight = None,
     multi_class: options.MultiClassName = None,
+    probability: options.ProbabilityName = None,
     sample_weight: options.SampleWeight = None,
     scale: options.ScalingName = None,
     tol: Annotated[
@@ -83,9 +84,9 @@ def train(
     require_other_file(output, data, test)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
-        class_weight=class_weight, multi_class=multi_class, scaling=scale, tol=tol, refine=refine,
-        max_time=max_time, n_trees=trees, max_rank=max_rank, memory_limit=memory_limit,
-        random_state=seed,
+        class_weight=class_weight, multi_class=multi_class, probability=probability, scaling=scale,
+        tol=tol, refine=refine, max_time=max_time, n_trees=trees, max_rank=max_rank,
+        memory_limit=memory_limit, random_state=seed,
     )  # fmt: skip
     if resume is None:
         task = Task.svc if task is None else task

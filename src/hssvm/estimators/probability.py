@@ -1,0 +1,191 @@
+"""Probabilities and prediction sets of the classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from hssvm.estimators.calibration import (
+    COVERAGE,
+    Calibration,
+    conformal_quantile,
+    fit_calibration,
+    kept_scores,
+    nonconformity,
+    probabilities,
+    require_ascending,
+)
+from hssvm.estimators.parameters import check_parameter
+from hssvm.estimators.saving import has_form
+from hssvm.kernels.base import Floats
+from hssvm.persistence.archive import require
+
+METHODS = "sigmoid", "isotonic", "temperature"
+
+
+def _has_probabilities(model: ProbabilityMixin) -> bool:
+    if model.probability is None and model.calibration_ is None:
+        raise AttributeError(
+            f"{type(model).__name__} has probabilities only if it is trained with them; set "
+            "probability='sigmoid' and fit again"
+        )
+    return True
+
+
+class ProbabilityMixin:
+    """Probabilities and prediction sets from out-of-fold decision values."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("calibration_", "conformity_scores_")
+
+    classes_: NDArray[Any]
+    probability: Literal["sigmoid", "isotonic", "temperature"] | None
+    calibration_: Calibration | None = None
+    conformity_scores_: NDArray[np.float64] | None = None
+    _from_values: Callable[[Callable[[Floats], NDArray[Any]], Any], NDArray[Any]]
+    _by_class: Callable[[Floats], Floats]
+
+    def _calibrate(
+        self, values: Floats | None, codes: NDArray[np.int64], weight: Floats, seed: int
+    ) -> None:
+        """Set the probabilities and conformity scores.
+
+        Parameters
+        ----------
+        values : (m,) or (m, n_classes), or None
+            Decision values of rows that the models have not seen, as `decision_function` returns
+            them; None if there are none.
+        codes : (m,) int64
+        weight : (m,)
+        seed : int
+        """
+        self.calibration_ = self.conformity_scores_ = None
+        if values is None:
+            return
+        used = weight > 0
+        scores = np.take_along_axis(nonconformity(values), codes[:, None], axis=1)[:, 0]
+        self.conformity_scores_ = kept_scores(scores[used], seed)
+        if self.probability is not None:
+            columns = values.reshape(codes.size, -1)
+            n_classes = self.classes_.size
+            self.calibration_ = fit_calibration(
+                self.probability, columns[used], codes[used], n_classes, weight[used]
+            )
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes; only with `probability`.
+
+        The class with the largest probability is not always that of `predict`, which does not use
+        probabilities.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m, n_classes) array
+            With the classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((2000, 2))
+        >>> y = X[:, 0] + 0.5 * rng.standard_normal(2000) > 0
+        >>> model = SVC(probability="sigmoid", random_state=0).fit(X, y)
+        >>> model.predict_proba([[0.0, 0.0], [2.0, 0.0]]).round(1)
+        array([[0.5, 0.5],
+               [0. , 1. ]])
+        """
+        check_is_fitted(self)
+        calibration, n_classes = self.calibration_, self.classes_.size
+        if calibration is None:
+            raise ValueError(
+                "the model has no probabilities: it was trained with probability=None, or stopped "
+                "early; fit it again, with more max_time if that is set"
+            )
+
+        def of_values(values: Floats) -> Floats:
+            by_class = self._by_class(values)
+            return probabilities(calibration, by_class.reshape(len(values), -1), n_classes)
+
+        return self._from_values(of_values, X)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities; see `predict_proba`.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m, n_classes) array
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Sets of classes that contain the true class with a given probability.
+
+        These are conformal prediction sets: a class is in the set of a row if its decision value
+        falls short of the best other class by no more than in most rows of the training data, as
+        seen by models that were not trained on these rows. A row that no class fits has an empty
+        set. Available with `probability` or ``out_of_fold=True``.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        coverage : float, default=0.9
+            Fraction of new rows whose set contains their class, if they are drawn like the training
+            rows. All rows count alike, whatever their weight.
+
+        Returns
+        -------
+        (m, n_classes) array of bool
+            Whether a class is in the set, in the order of `classes_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((2000, 2))
+        >>> y = X[:, 0] + 0.5 * rng.standard_normal(2000) > 0
+        >>> model = SVC(out_of_fold=True, random_state=0).fit(X, y)
+        >>> model.predict_set([[0.0, 0.0], [2.0, 0.0]])
+        array([[ True,  True],
+               [False,  True]])
+        """
+        check_is_fitted(self)
+        check_parameter("coverage", coverage, COVERAGE)
+        if self.conformity_scores_ is None:
+            raise ValueError(
+                "predict_set needs decision values of rows that the models have not seen; set "
+                "out_of_fold=True, or probability, and fit again, with more max_time if that is set"
+            )
+        most = conformal_quantile(self.conformity_scores_, coverage)
+        return self._from_values(lambda v: nonconformity(self._by_class(v)) <= most, X)
+
+    def _check_calibration(self) -> None:
+        """Raise ValueError if the attributes, which come from a file, are invalid."""
+        require_ascending(self.conformity_scores_)
+        n_classes = self.classes_.size
+        if self.calibration_ is not None:
+            method, curves = self.calibration_
+            n_curves = 1 if method == "temperature" or n_classes == 2 else n_classes
+            sizes = {"sigmoid": (2,), "temperature": (1,)}
+            require(method in METHODS and len(curves) == n_curves, "calibration_ is invalid")
+            for curve in curves:
+                shape = sizes.get(method) or (2, curve.shape[-1])
+                fits = has_form(curve, np.float64, shape) and bool(np.isfinite(curve).all())
+                ascending = method != "isotonic" or bool(np.all(np.diff(curve[0]) >= 0))
+                require(fits and ascending, "calibration_ is invalid")

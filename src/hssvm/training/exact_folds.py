@@ -1,0 +1,176 @@
+"""Out-of-fold decision values on the exact kernel.
+
+The models that leave out a fold are solved after that of all rows, and roughly. What that model
+knows saves most of the work:
+
+- Rows far outside the margin are not support vectors of the others either, and are left out.
+- Rows far inside the margin are at their bounds in the others, too, and start there.
+- The working set starts with the other support vectors.
+
+Removing the rows of a fold from the coefficients of all rows is no better a start than 0: near the
+removed rows, the others would have to replace them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.predictors.votes import values_by_class
+from hssvm.problems import PairsProblem, Problem
+from hssvm.solvers import Solution, WorkingSet
+from hssvm.solvers.optimality import violations
+from hssvm.training.exact_solver import ExactSolver
+from hssvm.training.monitor import Monitor
+from hssvm.training.out_of_fold import assign_folds, decisions_without_fold
+from hssvm.training.pairs import solve_pairs
+from hssvm.training.plan import TrainingPlan
+from hssvm.training.report import FitReport
+from hssvm.training.result import TrainingResult
+
+FOLD_GAP, FOLD_VIOLATION = 0.05, 0.5
+"""Gap and largest violation at which models that leave out a fold are done. Smaller ones do not
+change the calibration of probabilities."""
+
+NEAR, MIN_NEAR = 0.5, 100
+"""Rows are far outside or inside the margin if their distance exceeds NEAR; but the MIN_NEAR rows
+of every class that are nearest to the margin always count."""
+
+VALUES_AT_ONCE = 2**24
+"""Number of decision values of pairs of classes that are computed at a time."""
+
+
+def exact_decisions(
+    problem: Problem | PairsProblem,
+    kernel: Kernel,
+    X: Rows,
+    solution: Solution,
+    plan: TrainingPlan,
+    report: FitReport,
+    monitor: Monitor,
+) -> Floats | None:
+    """Out-of-fold decision values on the exact kernel.
+
+    Parameters
+    ----------
+    problem, kernel, X, plan, report, monitor
+        See `hssvm.training.train`.
+    solution : Solution
+        Of all rows, with F.
+
+    Returns
+    -------
+    (n, k) array or None
+        With n_classes columns for pairs of classes, and NaN at rows that were not held out; None if
+        the fit was stopped.
+    """
+    if monitor.stop() is not None:
+        return None
+    fold = assign_folds(problem.strata, plan.seed)
+    with report.stage("folds", goal=FOLD_GAP):
+        if isinstance(problem, PairsProblem):
+            return _pair_decisions(problem, kernel, X, solution, fold, plan, report, monitor)
+        return _decisions(problem, kernel, X, solution, fold, plan, monitor)
+
+
+def _decisions(
+    problem: Problem,
+    kernel: Kernel,
+    X: Rows,
+    solution: Solution,
+    fold: NDArray[np.int64],
+    plan: TrainingPlan,
+    monitor: Monitor,
+) -> Floats | None:
+    """Solve for all folds at once on the rows near the margin, and predict the others."""
+    gradient = solution.F - problem.linear
+    violation, _, _ = violations(problem, np.arange(problem.n), solution.Z, gradient)
+    inside = (solution.Z != 0) & (violation < -NEAR)
+    used = (solution.Z != 0) | _near(-violation, problem.strata)
+    rows = np.flatnonzero(used.any(axis=1))
+    folds = problem.rows(rows).excluding(fold[rows, None] == np.arange(plan.n_folds))
+    solver = WorkingSet(
+        FOLD_GAP,
+        plan.cache(X, folds.k),
+        monitor.seconds_left,
+        monitor.after_check,
+        first_violation=FOLD_VIOLATION,
+    )
+    at_bound = np.tile(np.where(inside[rows], solution.Z[rows], 0), plan.n_folds)
+    at_bound[folds.bound == 0] = 0
+    start = Solution.empty(_balanced(at_bound, np.tile(violation[rows], plan.n_folds)))
+    first = np.flatnonzero(((solution.Z != 0) & ~inside)[rows].any(axis=1))
+    solved = solver.solve(folds, LazyKernelMatrix(kernel, X[rows]), start, first)
+    if solved.stopped is not None:
+        return None
+    values: Floats = np.full((problem.n, problem.k), np.nan, problem.dtype)
+    F = solved.F.astype(problem.dtype)
+    values[rows] = decisions_without_fold(F, solved.intercept, fold[rows], problem.k)
+    far = np.setdiff1d(np.arange(problem.n), rows, assume_unique=True)
+    for f in range(plan.n_folds):
+        columns, held_out = slice(problem.k * f, problem.k * (f + 1)), far[fold[far] == f]
+        Z, intercept = solved.Z[:, columns], solved.intercept[columns]
+        support = np.flatnonzero(Z.any(axis=1))
+        product = kernel.product(X[held_out], X[rows[support]], np.ascontiguousarray(Z[support]))
+        values[held_out] = product + intercept.astype(product.dtype)
+    return values
+
+
+def _pair_decisions(
+    problem: PairsProblem,
+    kernel: Kernel,
+    X: Rows,
+    solution: Solution,
+    fold: NDArray[np.int64],
+    plan: TrainingPlan,
+    report: FitReport,
+    monitor: Monitor,
+) -> Floats | None:
+    """Solve for one fold after the other, each pair on the rows near its margin, and predict."""
+    values: Floats = np.full((problem.n, problem.n_classes), np.nan, problem.dtype)
+    decisions = solution.F + solution.intercept[problem.pair_numbers]
+    distance = np.sign(problem.bound) * decisions - 1
+    used = (solution.Z != 0) | _near(distance, problem.strata)
+    near = PairsProblem(problem.codes, problem.cost, problem.n_classes, used)
+    solver = ExactSolver(kernel, FOLD_GAP, plan.cache(X, problem.k), np.inf)
+    step = max(1, VALUES_AT_ONCE // problem.n_pairs)
+    for f in range(plan.n_folds):
+        rows, held_out = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+        part, part_X = near.rows(rows), X[rows]
+        solved = solve_pairs(part, part_X, solver, monitor)
+        if solved.stopped is not None:
+            return None
+        model = TrainingResult(part, kernel, part_X, solved.Z, solved.intercept, None, report)
+        predictor = model.exact
+        for begin in range(0, held_out.size, step):
+            chunk = held_out[begin : begin + step]
+            pairs = predictor(X[chunk]) + solved.intercept.astype(problem.dtype)
+            values[chunk] = values_by_class(pairs, problem.n_classes)
+    return values
+
+
+def _near(distance: Floats, strata: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mask (n, k) of the rows near the margin, or among the nearest ones of their class."""
+    near = distance < NEAR
+    for stratum in range(strata.max() + 1):
+        rows = np.flatnonzero(strata == stratum)
+        if rows.size <= MIN_NEAR:
+            near[rows] = True
+        elif near[rows].sum(axis=0).min() < MIN_NEAR:
+            nearest = np.partition(distance[rows], MIN_NEAR, axis=0)[MIN_NEAR]
+            near[rows] |= distance[rows] < nearest
+    return near
+
+
+def _balanced(Z: Floats, violation: NDArray[np.float64]) -> Floats:
+    """Reduce coefficients, those nearest to the margin first, so that columns sum to 0."""
+    for j in range(Z.shape[1]):
+        excess = Z[:, j].sum(dtype=np.float64)
+        side = np.flatnonzero(Z[:, j] * excess > 0)
+        side = side[np.argsort(-violation[side, j], kind="stable")]
+        size = np.abs(Z[side, j])
+        left = np.clip(np.cumsum(size, dtype=np.float64) - abs(excess), 0, size)
+        Z[side, j] = np.sign(excess) * left
+    return Z

@@ -1,0 +1,28 @@
+"""Pairs of classes, with all or some of their coefficients in use."""
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from hssvm.problems import PairsProblem
+
+
+def test_unused_coefficients(rng):
+    codes, cost = rng.integers(4, size=60), rng.uniform(1, 2, 60)
+    used = rng.random((60, 3)) < 0.7
+    whole, part = PairsProblem(codes, cost, 4), PairsProblem(codes, cost, 4, used)
+    Z = rng.standard_normal((60, 3))
+    batch = part.batch(np.arange(6))
+    for number in range(6):
+        every, some = whole.pair(number), part.pair(number)
+        kept = every.pick(used)[:, 0]
+        assert_array_equal(some.rows, every.rows[kept])
+        assert_array_equal(some.problem.bound, every.problem.bound[kept])
+        assert_array_equal(some.pick(Z), every.pick(Z)[kept])
+        assert some.rows.size == part.pair_sizes[number]
+        own = slice(*batch.offsets[number : number + 2])
+        assert_array_equal(batch.rows[own], some.rows)
+        assert_array_equal(batch.bound[own], some.problem.bound[:, 0])
+        assert_array_equal(Z[batch.rows[own], batch.columns[own]], some.pick(Z)[:, 0])
+        assert_array_equal(every.pick(whole.pair_numbers), number)
+    rows = rng.permutation(60)[:40]
+    assert_array_equal(part.rows(rows).used, used[rows])
