@@ -37,6 +37,8 @@ def test_every_parameter_refuses_what_it_does_not_accept(kind, name, rows):
     if name in FREE - {"kernel"}:
         pytest.skip("checked by scikit-learn")
     wrong = ["1", object(), [], {"a": "b"}, np.nan, -1, np.array([0.5, "x"], object), b"auto", 1j]
+    if name == "error_score":
+        wrong = [value for value in wrong if not isinstance(value, int | float)]
     for value in wrong:
         with pytest.raises(ValueError, match=rf"^{name} must be .*got ") as caught:
             kind(**{name: value}).fit(*rows)
@@ -163,7 +165,7 @@ def test_signatures_are_as_written(kind):
     assert names[0] in ("C", "nu", "Cs")
     assert sorted(names) == kind._get_param_names()
     model = kind(verbose=2)
-    assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
+    assert repr(pickle.loads(pickle.dumps(model)).get_params()) == repr(model.get_params())  # NaN
     assert clone(model).get_params() == model.get_params()
 
 

@@ -23,6 +23,7 @@ from hssvm.estimators.calibration import (
     nonconformity,
     probabilities,
 )
+from hssvm.estimators.configured import HELD_OUT_ROWS
 from hssvm.estimators.parameters import InvalidParameterError
 from hssvm.training.out_of_fold import assign_folds
 from hssvm.training.plan import FOLDS
@@ -245,7 +246,7 @@ def test_a_fit_that_stops_early_has_no_probabilities(rng):
 
 
 def test_few_folds_are_enough_for_many_rows(rng, monkeypatch):
-    monkeypatch.setattr("hssvm.estimators.configured.HELD_OUT_ROWS", 1000)
+    monkeypatch.setitem(HELD_OUT_ROWS, "sigmoid", 1200)
     X, y = noisy(rng, 3000)
     model = SVC(probability="sigmoid", random_state=0).fit(X, y)
     assert abs(model.conformity_scores_.size - 1200) <= 2  # two folds of five

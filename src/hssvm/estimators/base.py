@@ -81,11 +81,13 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         return hasattr(self, "fit_report_")
 
     @contextmanager
-    def _fitting(self) -> Iterator[FitMonitor]:
+    def _fitting(self, X: Any, y: Any, sample_weight: Any) -> Iterator[FitMonitor]:
         """Check the parameters, and monitor a fit."""
         self._check_parameters()
-        with serial_blas(), logging_to_stderr(self.verbose), FitMonitor(self, self.max_time) as m:
-            yield m
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        monitor = FitMonitor(self, self.max_time, X=X, y=y, metadata=metadata)
+        with serial_blas(), logging_to_stderr(self.verbose), monitor:
+            yield monitor
 
     def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Validate the training rows, and y if given."""

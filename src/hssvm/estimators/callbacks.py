@@ -47,10 +47,13 @@ class FitMonitor(Monitor):
     estimator : BaseKernelSVM
     max_time : float, optional
         Seconds after which the fit should stop.
+    **data
+        X, y and metadata of the fit, for callbacks that score the model.
     """
 
-    def __init__(self, estimator: Any, max_time: float | None = None) -> None:
+    def __init__(self, estimator: Any, max_time: float | None = None, **data: Any) -> None:
         self.estimator = estimator
+        self.data = data
         self.deadline = math.inf if max_time is None else time.perf_counter() + max_time
         self.context: Any = None
 
@@ -63,7 +66,11 @@ class FitMonitor(Monitor):
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         if self.context is not None and kind is None:
-            self.context.call_on_fit_task_end(estimator=self.estimator)
+            parameters = self.estimator.get_params(deep=False)
+            fitted = {k: v for k, v in vars(self.estimator).items() if k not in parameters}
+            self.context.call_on_fit_task_end(
+                estimator=self.estimator, **self.data, reconstruction_attributes=fitted
+            )
 
     @property
     def seconds_left(self) -> float:

@@ -22,9 +22,9 @@ from hssvm.hss import Compressor
 from hssvm.kernels import Kernel
 from hssvm.training import TrainingConfig
 
-HELD_OUT_ROWS = 10_000
-"""Number of out-of-fold decision values that are enough to calibrate probabilities. Models without
-a fold are trained until there are as many."""
+HELD_OUT_ROWS = {"sigmoid": 10_000, "temperature": 10_000, "isotonic": 30_000}
+"""Number of out-of-fold decision values that are enough to calibrate probabilities. Isotonic
+functions have many parameters."""
 
 
 class ConfiguredSVM(BaseEstimator):
@@ -95,7 +95,7 @@ class ConfiguredSVM(BaseEstimator):
         """Number of rows for which out-of-fold decision values are needed."""
         if self.out_of_fold:
             return math.inf
-        return 0 if self.probability is None else HELD_OUT_ROWS
+        return 0 if self.probability is None else HELD_OUT_ROWS[self.probability]
 
     def _config(self) -> TrainingConfig:
         """Return the configuration of a fit, with a new seed."""

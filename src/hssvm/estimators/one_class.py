@@ -156,7 +156,7 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
         -------
         self
         """
-        with self._fitting() as monitor:
+        with self._fitting(X, y, sample_weight) as monitor:
             X = self._check_rows(X)
             weight = self._check_weight(sample_weight, X)
             self._train(NoveltyDetection(self.nu), X, None, weight, monitor)

@@ -76,7 +76,7 @@ class PathSVC(SVC):
         self, X: Any, y: Any, Cs: NDArray[np.float64], sample_weight: Any = None
     ) -> SVCPath:
         """Train a classifier for every C."""
-        with self._fitting() as monitor:
+        with self._fitting(X, y, sample_weight) as monitor:
             X, codes, weight = self._check_fit(X, y, sample_weight)
             if self.classes_.size > 2:
                 raise ValueError(

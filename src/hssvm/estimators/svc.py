@@ -46,8 +46,8 @@ default='rbf'
     probability : {'sigmoid', 'isotonic', 'temperature'} or None, default=None
         How `predict_proba` turns decision values into probabilities: the calibrator, as in
         `sklearn.calibration.CalibratedClassifierCV`. It is fitted to out-of-fold decision values of
-        about 10,000 rows, or all rows if there are fewer. The models without a fold share kernel
-        values and factors with the model of all rows, which is the same as without `probability`.
+        about 10,000 rows (30,000 for 'isotonic'), or all rows if there are fewer. The model itself
+        is the same as without `probability`.
     tol : float, default=None
         Relative duality gap at which training stops; refinement continues to a tenth of it. None
         means 1e-3, or 5e-2 for the trees of a forest (1.5e-2 from 100,000 rows on).
@@ -245,7 +245,7 @@ default='rbf'
         -------
         self
         """
-        with self._fitting() as monitor:
+        with self._fitting(X, y, sample_weight) as monitor:
             X, codes, weight = self._check_fit(X, y, sample_weight)
             self._train_classes(X, codes, weight, np.array([self.C], np.float64), monitor)
         return self

@@ -171,7 +171,7 @@ verbose
         -------
         self
         """
-        with self._fitting() as monitor:
+        with self._fitting(X, y, sample_weight) as monitor:
             X, y = self._check_rows(X, y, y_numeric=True)
             if y.dtype.kind not in "fiub":
                 raise ValueError("y contains labels, not numbers; use SVC for classification")

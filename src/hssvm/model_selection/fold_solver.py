@@ -1,9 +1,10 @@
-"""Cross-validation scores: folds, values of C and classes are columns of one problem per gamma."""
+"""Cross-validation: folds, values of C and classes are columns of one problem per gamma."""
 
 from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from hssvm.hss import ClusterTree, HSSMatrix
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
+from hssvm.model_selection.fold_models import FoldModel, FoldTask
 from hssvm.model_selection.folds import Folds
+from hssvm.model_selection.results import Results
+from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import mean_scores
 from hssvm.operators import HSSOperator
-from hssvm.problems import SVCProblem
+from hssvm.problems import Problem
 from hssvm.solvers import ADMM, Solution, Status
 from hssvm.training import FitReport, Monitor, TrainingPlan
 from hssvm.training.compression import build_tree, compress_kernel
@@ -44,6 +48,7 @@ class Group:
     """
 
     X: Rows
+    scaling: Scaling
     folds: Folds
     tree: ClusterTree
     matrices: dict[float, HSSMatrix] = field(default_factory=dict)
@@ -54,12 +59,13 @@ def make_groups(
 ) -> list[Group]:
     """Group the folds that share a kernel matrix."""
     if scaling is None:
-        return [Group(X, folds, build_tree(X, plan, report))]
+        return [Group(X, Scaling.of(X, None), folds, build_tree(X, plan, report))]
     groups = []
     for fold in folds.separate():
         train, _ = fold.splits[0]
-        rows = Scaling.of(X[train], scaling)(X)
-        groups.append(Group(rows, fold, build_tree(rows, plan, report)))
+        own = Scaling.of(X[train], scaling)
+        rows = own(X)
+        groups.append(Group(rows, own, fold, build_tree(rows, plan, report)))
     return groups
 
 
@@ -72,8 +78,8 @@ class FoldSolver:
     groups : list of Group
     make_kernel : callable
         Called with gamma.
-    unit_bound : (n, k)
-        Signed bounds of the coefficients for C = 1.
+    task : FoldTask
+    scoring : Scoring
     plan : TrainingPlan
     tol : float
     max_iter : int
@@ -93,11 +99,13 @@ class FoldSolver:
     n_compressions, n_column_iterations : int
     starts : dict
         Mean coefficients of the folds, (n, k), by gamma and C.
+    results : Results
     """
 
     groups: list[Group]
     make_kernel: Callable[[float], Kernel]
-    unit_bound: Floats
+    task: FoldTask
+    scoring: Scoring
     plan: TrainingPlan
     tol: float
     max_iter: int
@@ -110,17 +118,24 @@ class FoldSolver:
     n_compressions: int = 0
     n_column_iterations: int = 0
     starts: dict[tuple[float, float], Floats] = field(default_factory=dict)
+    results: Results = field(default_factory=Results)
     _best: float = -math.inf
     _seconds: float = 0.0
 
     def score(self, gamma: float, Cs: list[float]) -> NDArray[np.float64]:
         """Return the scores, (n_Cs, n_folds), with NaN for a C whose folds were cut short."""
-        by_group = [self._score_group(group, gamma, Cs) for group in self.groups]
-        scores = np.concatenate([scores for scores, _ in by_group], axis=1)
+        n_folds = sum(len(group.folds.splits) for group in self.groups)
+        models: dict[float, list[FoldModel]] = {C: [] for C in Cs}
+        sums: dict[float, Floats | float] = dict.fromkeys(Cs, 0.0)
+        for group in self.groups:
+            for C, found in self._train_group(group, gamma, Cs).items():
+                models[C] += found
+                sums[C] = sums[C] + sum(model.Z for model in found)
+        scores = np.full((len(Cs), n_folds), np.nan)
         for c, C in enumerate(Cs):
-            sums = [sums.get(c) for _, sums in by_group]
-            if all(Z is not None for Z in sums):
-                self.starts[gamma, C] = sum(sums) / scores.shape[1]  # type: ignore[arg-type]
+            if len(models[C]) == n_folds:
+                self.starts[gamma, C] = np.asarray(sums[C]) / n_folds
+                scores[c] = self._score_models(gamma, C, models[C])
         means = mean_scores(scores)
         logger.info("gamma %g: mean scores %s", gamma, " ".join(f"{mean:.4f}" for mean in means))
         best = float(np.max(means, where=~np.isnan(means), initial=-math.inf))
@@ -140,10 +155,23 @@ class FoldSolver:
             self.cut_short = True
         return self.cut_short
 
-    def _score_group(
+    def _score_models(self, gamma: float, C: float, models: list[FoldModel]) -> NDArray[np.float64]:
+        """Score the models of a candidate, (n_folds,), and add it to the results."""
+        found, seconds = [], []
+        for model in models:
+            begin = time.perf_counter()
+            fitted, X = self.task.estimator(gamma, C, model, models)
+            found.append(self.scoring(fitted, X, model.test))
+            seconds.append(time.perf_counter() - begin)
+        scores = {name: np.array([one[name] for one in found]) for name in found[0]}
+        fit_times = np.array([model.seconds for model in models])
+        self.results.add(gamma, C, fit_times, np.array(seconds), scores)
+        return np.array([self.scoring.of_search(one) for one in found])
+
+    def _train_group(
         self, group: Group, gamma: float, Cs: list[float]
-    ) -> tuple[NDArray[np.float64], dict[int, Floats]]:
-        """Scores (n_Cs, n_folds) of a group, and the coefficients by C, summed over its folds."""
+    ) -> dict[float, list[FoldModel]]:
+        """Models of the folds of a group by C, without those that were cut short."""
         if gamma not in group.matrices and not self.cut_short:
             kernel = self.make_kernel(gamma)
             group.matrices[gamma] = compress_kernel(
@@ -152,23 +180,20 @@ class FoldSolver:
             self.n_compressions += 1
             self.monitor.stage_done("compress")
         per_block = self._Cs_at_once(group)
-        scores: list[NDArray[np.float64]] = []
-        sums: dict[int, Floats] = {}
+        models: dict[float, list[FoldModel]] = {}
         for begin in range(0, len(Cs), per_block):
-            block = Cs[begin : begin + per_block]
-            found, coefficients = self._score_block(group, gamma, block)
-            scores.append(found)
-            sums.update({begin + c: Z for c, Z in coefficients.items()})
+            models |= self._train_block(group, gamma, Cs[begin : begin + per_block])
         if len(self.groups) > 1 and not self.keep_all:
             group.matrices.clear()
-        return np.concatenate(scores), sums
+        return models
 
     def _Cs_at_once(self, group: Group) -> int:
         """Number of values of C whose columns fit in memory together."""
-        per_C = self.unit_bound.shape[1] * len(group.folds.splits)
+        per_C = self.task.k * len(group.folds.splits)
         limit = self.plan.memory_limit
         if limit is None:
-            columns = DEFAULT_MEMORY / (SOLVE_ARRAYS * self.unit_bound[:, 0].nbytes)
+            n_bytes = group.folds.rows.size * group.X.dtype.itemsize
+            columns = DEFAULT_MEMORY / (SOLVE_ARRAYS * n_bytes)
         else:
             columns = self.plan.memory(group.X, per_C).columns_within(limit)
         return max(1, int(columns / per_C))
@@ -179,31 +204,44 @@ class FoldSolver:
             group.matrices = {g: m for g, m in group.matrices.items() if (g is gamma) == better}
         self.starts = {key: s for key, s in self.starts.items() if (key[0] is gamma) == better}
 
-    def _score_block(
+    def _train_block(
         self, group: Group, gamma: float, Cs: list[float]
-    ) -> tuple[NDArray[np.float64], dict[int, Floats]]:
-        folds, dtype = group.folds, self.unit_bound.dtype
-        (n, n_classes), n_folds = self.unit_bound.shape, len(folds.splits)
-        scores, sums = np.full((len(Cs), n_folds), np.nan), dict[int, Floats]()
+    ) -> dict[float, list[FoldModel]]:
+        folds, k, models = group.folds, self.task.k, dict[float, list[FoldModel]]()
         if self.cut_short:
-            return scores, sums
-        one_C = folds.bounds(self.unit_bound)
-        problem = SVCProblem((one_C[:, None, :] * np.array(Cs, dtype)[:, None]).reshape(n, -1))
+            return models
+        begin = time.perf_counter()
+        n_folds = len(folds.splits)
+        problem = self.task.problem(folds.rows, Cs).excluding(folds.excluded)
         solution = self._solve(problem, HSSOperator(group.matrices[gamma]))
-        shape = (n, len(Cs), n_folds, n_classes)
-        values = (solution.F + solution.intercept.astype(dtype)).reshape(shape)
-        status = np.array(solution.status, object).reshape(len(Cs), -1)
-        finished = [
-            c for c in range(len(Cs)) if not self.cut_short or FINISHED.issuperset(status[c])
-        ]
+        share = (time.perf_counter() - begin) / (n_folds * len(Cs))
+        status = np.array(solution.status, object).reshape(n_folds, len(Cs), k)
+        finished = list(range(len(Cs)))
+        if self.cut_short:
+            finished = [c for c in finished if FINISHED.issuperset(status[:, c].flat)]
         if not finished and not self.starts:
             finished = list(range(len(Cs)))  # a rough score is better than none
         for c in finished:
-            scores[c] = folds.scores(values[:, c])
-            sums[c] = solution.Z.reshape(shape)[:, c].sum(axis=1)
-        return scores, sums
+            models[Cs[c]] = []
+            for f, (_, test) in enumerate(folds.splits):
+                columns = slice((f * len(Cs) + c) * k, (f * len(Cs) + c + 1) * k)
+                intercept = solution.intercept[columns]
+                values = solution.F[test, columns] + intercept.astype(problem.dtype)
+                models[Cs[c]].append(
+                    FoldModel(
+                        group.matrices[gamma].kernel,
+                        group.X,
+                        group.scaling,
+                        solution.Z[:, columns],
+                        intercept,
+                        folds.rows[test],
+                        values,
+                        share,
+                    )
+                )
+        return models
 
-    def _solve(self, problem: SVCProblem, operator: HSSOperator) -> Solution:
+    def _solve(self, problem: Problem, operator: HSSOperator) -> Solution:
         before = self.monitor.seconds_left
 
         def after_check(iteration: int, gap: Floats) -> Status | None:
@@ -229,7 +267,7 @@ class FoldSolver:
             return False
         if self.n_column_iterations:
             per_column_iteration = self._seconds / self.n_column_iterations
-        n, n_columns = self.unit_bound.shape
+        n, n_columns = self.groups[0].folds.rows.size, self.task.k
         compress = self._per_tree() + self._per_compression()
         if self.n_final == n and len(self.groups) == 1:
             compress = 0.0

@@ -15,10 +15,12 @@ from hssvm.estimators.kernel import gamma_of_rows, has_gamma
 from hssvm.estimators.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
+from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.fold_solver import FoldSolver, make_groups
 from hssvm.model_selection.folds import Folds, sample_rows
+from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import Axis, Free, Given, Scores, Search, mean_scores
-from hssvm.training import Classification, FitReport, Monitor, TrainingConfig
+from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.checks import FEW_ROWS
 from hssvm.training.plan import DEFAULT_ITER
 from hssvm.training.precision import in_precision_of_rows
@@ -55,15 +57,13 @@ class Selected:
     solver : FoldSolver
         With the kernel matrices and coefficients of the folds.
     scaling : {None, 'standard', 'minmax'}
-    gamma, C : float
-        The best values.
+    best : (gamma, C)
     """
 
     search: Search
     solver: FoldSolver
     scaling: str | None
-    gamma: float
-    C: float
+    best: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +81,9 @@ class Selection:
     codes : (n,) int64
         Class indices.
     weight : (n,)
-    task : Classification
-        With C = 1.
+    task : FoldTask
     folds : Folds
+    scoring : Scoring
     config, report, monitor
         Those of the fit.
     """
@@ -97,8 +97,9 @@ class Selection:
     X: Rows
     codes: NDArray[np.int64]
     weight: Floats
-    task: Classification
+    task: FoldTask
     folds: Folds
+    scoring: Scoring
     config: TrainingConfig
     report: FitReport
     monitor: Monitor
@@ -117,8 +118,7 @@ class Selection:
         if first_scores is not None:
             search.scores[gammas.start, Cs.start] = first_scores
         search.run()
-        gamma, C = search.best()
-        return Selected(search, solver, kind, gamma, C)
+        return Selected(search, solver, kind, search.best())
 
     def _axes(self, scaling: str | None) -> tuple[Axis, Axis]:
         """Return the axes of gamma and of C."""
@@ -168,18 +168,18 @@ class Selection:
         """Return the solver of the folds, on all rows, or on a sample for a search."""
         X, folds, config = self.X, self.folds, self.config
         n_final, max_iter = X.shape[0], config.max_iter or DEFAULT_ITER
-        unit_bound = self.task.bound(self.codes, self.weight, X.dtype)
         if self.searches:
             max_iter = min(max_iter, SEARCH_ITER)
             if n_final > SEARCH_ROWS:
                 rows = folds.with_tests(sample_rows(self.codes, SEARCH_ROWS, config.seed))
-                X, unit_bound, folds = X[rows], unit_bound[rows], folds.among(rows)
+                X, folds = X[rows], folds.among(rows)
         plan = replace(config, n_trees=1).plan(X.shape[0], refine=False)
         groups = make_groups(X, folds, scaling, plan, self.report)
         return FoldSolver(
             groups=groups,
             make_kernel=self.make_kernel,
-            unit_bound=unit_bound,
+            task=self.task,
+            scoring=self.scoring,
             plan=plan,
             tol=plan.tol if groups[0].tree.depth == 0 else max(plan.tol, FOLD_TOL),
             max_iter=max_iter,

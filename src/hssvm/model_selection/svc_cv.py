@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
 
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
@@ -18,23 +18,23 @@ from hssvm.estimators.parameters import (
     NONE,
     POSITIVES,
     RULES,
+    InvalidParameterError,
     Rule,
     integer,
     sequence,
     without,
     word,
 )
-from hssvm.estimators.saving import has_form
+from hssvm.estimators.svc import SVC
 from hssvm.estimators.warn import warn
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
-from hssvm.model_selection.folds import Folds
-from hssvm.model_selection.results import cv_results
+from hssvm.model_selection.base import SEARCH_RULES, SearchMixin
+from hssvm.model_selection.fold_models import ClassificationFolds
 from hssvm.model_selection.search import Given, mean_scores
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.operators import HSSOperator
 from hssvm.persistence import savable
-from hssvm.persistence.archive import require
 from hssvm.training import Classification, TrainingResult, train, train_on
 from hssvm.training.checks import check_edge
 from hssvm.training.precision import in_precision_of_rows
@@ -42,7 +42,7 @@ from hssvm.training.summary import counted
 
 
 @savable
-class SVCCV(Classifier):
+class SVCCV(SearchMixin, Classifier):
     """`SVC` with C and gamma chosen by cross-validation.
 
     The kernel matrix is compressed once per gamma. A row is held out by setting the bound of its
@@ -64,8 +64,16 @@ class SVCCV(Classifier):
     gammas : 'auto' or sequence, default='auto'
         Values of gamma, as in `SVC`; 'auto' searches.
     cv : int or splitter, default=5
-    scoring : str or callable, default=None
-        A scikit-learn scorer of classes or decision values; None means accuracy.
+    scoring : str, callable, list, tuple or dict, default=None
+        Scores of scikit-learn, as in `sklearn.model_selection.GridSearchCV`; None means accuracy.
+        Scores of probabilities need `probability`. Callables receive a classifier that was trained
+        without the fold, and the rows of the fold as they were passed to `fit`.
+    refit : True, str or callable, default=True
+        With several scores, the name of the one that the search maximizes, or, if `Cs` and
+        `gammas` are lists, a function of `cv_results_` that returns the index of the best
+        candidate.
+    error_score : float or 'raise', default=nan
+        Score if a scorer raises an error.
     max_time : float, default=None
         Time limit in seconds. A part of it, estimated while the folds are solved, is reserved for
         the final model: the search stops when only this part is left, with the best candidate so
@@ -94,7 +102,9 @@ leaf_size, max_rank, compressor, random_state, verbose
     best_index_ : int
         Index in `cv_results_`.
     cv_results_ : dict of arrays
-        As in `sklearn.model_selection.GridSearchCV`.
+        As in `sklearn.model_selection.GridSearchCV`, with the candidates that were scored. They are
+        trained together, and share the time.
+    multimetric_ : bool
     n_splits_ : int
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, kernel_, \
 fit_report_, n_features_in_
@@ -122,6 +132,7 @@ fit_report_, n_features_in_
             sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA),
         ],
         "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
+        **SEARCH_RULES,
     }
 
     @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
@@ -132,6 +143,8 @@ fit_report_, n_features_in_
         gammas: Sequence[float | Literal["scale", "auto"]] | Literal["auto"] = "auto",
         cv: Any = 5,
         scoring: Any = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        error_score: float | Literal["raise"] = np.nan,
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
@@ -155,6 +168,8 @@ fit_report_, n_features_in_
         self.gammas = gammas
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
+        self.error_score = error_score
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0
@@ -174,15 +189,15 @@ fit_report_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    _saved = ("Cs_", "gammas_", "scores_")
-
     solver: ClassVar[str] = "admm"
+
+    _default_scoring = "accuracy"
 
     def _fitted_C(self) -> float:
         return self.C_
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVCCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> SVCCV:
         """Select C and gamma, and train with them on all rows.
 
         Parameters
@@ -191,16 +206,22 @@ fit_report_, n_features_in_
         y : (n,) array-like
             Labels of any type.
         sample_weight : (n,) array-like, optional
-            Factors on C by row; they also weight the scores.
+            Factors on C by row; they also weight the scores, if the scorer accepts them.
+        **params
+            ``groups`` for the splitter; with metadata routing, whatever splitter and scorers ask
+            for.
 
         Returns
         -------
         self
         """
-        with self._fitting() as monitor:
+        routed = self._route(params, sample_weight)
+        with self._fitting(X, y, sample_weight) as monitor:
+            (given_X,) = indexable(X)
             X, codes, weight = self._check_fit(X, y, sample_weight)
             in_precision_of_rows(weight, X.dtype, "sample_weight")
-            report, config = self._new_report(), self._config()
+            y, score_weight = self.classes_[codes], None if sample_weight is None else weight
+            classification = self._task(codes, weight, np.ones(1))
             selection = Selection(
                 Cs=self.Cs,
                 gammas=self.gammas,
@@ -211,33 +232,60 @@ fit_report_, n_features_in_
                 X=X,
                 codes=codes,
                 weight=weight,
-                task=self._task(codes, weight, np.ones(1)),
-                folds=self._folds(X, codes, None if sample_weight is None else weight),
-                config=config,
-                report=report,
+                task=self._fold_task(given_X, X, codes, weight, classification),
+                folds=self._make_folds(given_X, y, routed, classifier=True),
+                scoring=self._make_scoring(given_X, y, routed, score_weight),
+                config=self._config(),
+                report=self._new_report(),
                 monitor=monitor,
             )
+            if callable(self.refit) and selection.searches:
+                raise InvalidParameterError(
+                    "a callable refit chooses from given candidates; pass lists of Cs and gammas"
+                )
             selected = selection.run()
             self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
-            self._set_results()
+            self._select(selected.solver.results, selected.best)
             self._warn_about_search(selection, selected)
-            result = self._train_best(selection, selected)
+            result = self._train_best(selection, selected, classification)
             self._store(result)
             self._finish(result, codes, monitor)
             self._use_out_of_fold(result, codes, weight)
         return self
 
-    def _train_best(self, selection: Selection, selected: Selected) -> TrainingResult:
+    def _fold_task(
+        self,
+        given_X: Any,
+        X: Rows,
+        codes: NDArray[np.int64],
+        weight: Floats,
+        classification: Classification,
+    ) -> ClassificationFolds:
+        own = self.get_params(deep=False)
+        fitted = {name: vars(self)[name] for name in FITTED if name in vars(self)}
+        return ClassificationFolds(
+            given_X,
+            classification.bound(codes, weight, X.dtype),
+            codes,
+            weight,
+            self.classes_,
+            {name: own[name] for name in SVC().get_params(deep=False).keys() & own.keys()},
+            fitted,
+        )
+
+    def _train_best(
+        self, selection: Selection, selected: Selected, classification: Classification
+    ) -> TrainingResult:
         """Train with the best parameters; reuse the matrix of the folds if it has all rows.
 
         A forest has trees of its own.
         """
-        gamma, C = selected.gamma, selected.C
+        gamma, C = self.gamma_, self.C_
         X = self._scale(selection.X, selected.scaling)
         kernel, solver = selection.make_kernel(gamma), selected.solver
-        task = Classification(selection.task.class_weight, np.array([C]))
+        task = Classification(classification.class_weight, np.array([C]))
         problem = task.problem(X, selection.codes, selection.weight, kernel)
-        same_rows = solver.unit_bound.shape[0] == X.shape[0]
+        same_rows = solver.groups[0].folds.rows.size == X.shape[0]
         start = solver.starts.get((gamma, C)) if same_rows else None
         matrix = solver.matrix(gamma) if same_rows else None
         config, report, monitor = selection.config, selection.report, selection.monitor
@@ -247,12 +295,6 @@ fit_report_, n_features_in_
         if matrix is None or plan.n_trees > 1:
             return train(problem, kernel, X, config, report, monitor, start)
         return train_on(HSSOperator(matrix), problem, plan, report, monitor, start)
-
-    def _folds(self, X: Rows, codes: NDArray[np.int64], score_weight: Floats | None) -> Folds:
-        y = self.classes_[codes]
-        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
-        self.n_splits_ = len(splits)
-        return Folds(splits, y, self.classes_, self.scoring, score_weight)
 
     def _warn_about_search(self, selection: Selection, selected: Selected) -> None:
         """Warn if the search stopped early, or if the best value is the first or the last."""
@@ -266,7 +308,10 @@ fit_report_, n_features_in_
             report.advice.append(advice)
             warn(advice, ConvergenceWarning)
             return
-        g, c = map(int, np.unravel_index(self.best_index_, self.scores_.shape[:2]))
+        g, c = (
+            int(np.flatnonzero(np.isclose(values, best, equal_nan=True))[0])
+            for values, best in ((self.gammas_, self.gamma_), (self.Cs_, self.C_))
+        )
         if isinstance(selected.search.gammas, Given):
             monitor.advise(check_edge("gamma", self.scores_[:, c], g, n_rows), report)
         if isinstance(selected.search.Cs, Given):
@@ -274,15 +319,8 @@ fit_report_, n_features_in_
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
-        self.n_splits_ = self.scores_.shape[-1]
-        shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
-        require(has_form(self.scores_, np.float64, shape), "scores_ is invalid")
-        self._set_results()
+        self._restore_results()
 
-    def _set_results(self) -> None:
-        """Set the best parameters and `cv_results_` from `scores_`."""
-        self.cv_results_ = cv_results(self.gammas_, self.Cs_, self.scores_)
-        self.best_index_ = int(np.nanargmax(self.cv_results_["mean_test_score"]))
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.C_, self.gamma_ = self.best_params_["C"], self.best_params_["gamma"]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+
+FITTED = "n_features_in_", "feature_names_in_"
+"""Attributes of estimators that have validated their rows."""

@@ -1,0 +1,204 @@
+"""What the searches have in common with those of scikit-learn: splitters, scorers, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import check_scoring, get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+
+from hssvm.estimators.parameters import Alternative, InvalidParameterError, word
+from hssvm.estimators.saving import has_form
+from hssvm.kernels.base import Floats
+from hssvm.model_selection.folds import Folds
+from hssvm.model_selection.results import Results, cv_results
+from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
+from hssvm.persistence.archive import require
+
+SEARCH_RULES = {
+    "refit": [
+        Alternative("True", lambda value: value is True),
+        Alternative("the name of a score", lambda value: isinstance(value, str)),
+        Alternative("a callable", callable),
+    ],
+    "error_score": [word("raise"), Alternative("a number", lambda v: isinstance(v, Real))],
+}
+"""Accepted values of the parameters common to the searches."""
+
+
+class SearchMixin:
+    """Base class of the searches, for estimators with `cv`, `scoring`, `refit`, `error_score`."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("Cs_", "gammas_", "scores_", "best_index_", "_arrays")
+
+    _default_scoring: ClassVar[str]
+
+    cv: Any
+    scoring: Any
+    refit: bool | str | Callable[[dict[str, Any]], int]
+    error_score: Any
+
+    Cs_: NDArray[np.float64]
+    gammas_: NDArray[np.float64]
+    scores_: NDArray[np.float64]
+    best_index_: int = -1
+    _arrays: dict[str, Any] | None = None
+    """The results as arrays, from which `cv_results_` is made."""
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata that splitter and scorers ask for.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        to_scorer = MethodMapping().add(caller="fit", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+            .add(
+                scorer=check_scoring(self, self._scoring_or_default()),
+                method_mapping=to_scorer.add(caller="score", callee="score"),
+            )
+        )
+
+    def _scoring_or_default(self) -> Any:
+        return self._default_scoring if self.scoring is None else self.scoring
+
+    def _route(self, params: Mapping[str, Any], sample_weight: Any) -> Bunch:
+        """Return the metadata for the splitter and for the scorers.
+
+        Without metadata routing, `groups` is for the splitter, and `sample_weight` for the scorers.
+        """
+        if _routing_enabled():
+            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+        others = {name: value for name, value in params.items() if name != "groups"}
+        _raise_for_params(others, self, "fit")
+        groups = {name: value for name, value in params.items() if value is not None}
+        return Bunch(splitter=Bunch(split=groups), scorer=Bunch(score={}))
+
+    def _make_folds(self, X: Any, y: Any, routed: Bunch, *, classifier: bool) -> Folds:
+        """Split the rows; sets `n_splits_`."""
+        splitter = check_cv(self.cv, y, classifier=classifier)
+        splits = list(splitter.split(X, y, **routed.splitter.split))
+        self.n_splits_ = len(splits)
+        return Folds.of(splits, np.shape(y)[0])
+
+    def _make_scoring(
+        self, X: Any, y: NDArray[Any], routed: Bunch, weight: Floats | None
+    ) -> Scoring:
+        scoring = self._scoring_or_default()
+        scorers: Mapping[str, Callable[..., Any]]
+        if _routing_enabled():  # the scorers pick what they ask for
+            scorers, weight = {SINGLE: check_scoring(self, scoring)}, None
+        else:
+            scorers = make_scorers(self, scoring)
+        names = list(scoring) if isinstance(scoring, list | tuple | set | dict) else []
+        if names and not callable(self.refit) and self.refit not in names:
+            raise InvalidParameterError(
+                f"with several scores, refit must be one of {', '.join(map(repr, names))}, or a "
+                f"callable, got {self.refit!r}"
+            )
+        main = self.refit if isinstance(self.refit, str) else next(iter(names), None)
+        return Scoring(scorers, X, y, routed.scorer.score, weight, self.error_score, main)
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Score the predictions by `scoring`; by that of `refit` if there are several.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        y : (m,) array-like
+        **params
+            Metadata for the scorer, such as `sample_weight`.
+
+        Returns
+        -------
+        float
+        """
+        scoring = self._scoring_or_default()
+        if isinstance(scoring, dict):
+            scoring = scoring[self.refit]
+        elif isinstance(scoring, list | tuple | set):
+            scoring = self.refit
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).scorer.score
+        params = {name: value for name, value in params.items() if value is not None}
+        found = get_scorer(scoring)(self, X, y, **params)
+        return float(found[self.refit] if isinstance(found, dict) else found)
+
+    def _select(self, results: Results, best: tuple[float, float]) -> None:
+        """Set `cv_results_` and the best parameters, which are `best` unless `refit` decides."""
+        self._arrays = results.arrays()
+        self.cv_results_ = cv_results(self._arrays)
+        if callable(self.refit):
+            self.best_index_ = int(self.refit(self.cv_results_))
+            if not 0 <= self.best_index_ < len(self.cv_results_["params"]):
+                raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
+        else:
+            candidates = np.column_stack([self._arrays["gamma"], self._arrays["C"]])
+            same = np.isclose(candidates, best, rtol=1e-12, equal_nan=True).all(axis=1)
+            self.best_index_ = int(np.flatnonzero(same)[0])
+        self._set_best(self._arrays)
+
+    def _main_name(self) -> str:
+        return self.refit if isinstance(self.refit, str) else SINGLE
+
+    def _set_best(self, arrays: dict[str, Any]) -> None:
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.C_, self.gamma_ = self.best_params_["C"], self.best_params_["gamma"]
+        self.multimetric_ = SINGLE not in arrays["scores"]
+        if not callable(self.refit):
+            mean = self.cv_results_[f"mean_test_{self._main_name()}"]
+            self.best_score_ = float(mean[self.best_index_])
+
+    def _restore_results(self) -> None:
+        """Set the results of a model that comes from a file."""
+        self.n_splits_ = self.scores_.shape[-1]
+        shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
+        require(has_form(self.scores_, np.float64, shape), "scores_ is invalid")
+        if self._arrays is None:  # of an older version, without times
+            self._arrays = _arrays_of_grid(self.gammas_, self.Cs_, self.scores_)
+        arrays = self._arrays
+        m = np.size(arrays["C"])
+        for name in ("C", "gamma"):
+            require(has_form(arrays[name], np.float64, (m,)), "cv_results_ is invalid")
+        tables = [arrays[name] for name in ("fit_time", "score_time")]
+        for table in [*tables, *arrays["scores"].values()]:
+            fits = has_form(table, np.float64, (m, self.n_splits_))
+            require(fits, "cv_results_ is invalid")
+        self.cv_results_ = cv_results(arrays)
+        if self.best_index_ < 0:
+            self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
+        require(0 <= self.best_index_ < m, "best_index_ is invalid")
+        name = self._main_name()
+        require(callable(self.refit) or name in arrays["scores"], "cv_results_ is invalid")
+        self._set_best(arrays)
+
+
+def _arrays_of_grid(
+    gammas: NDArray[np.float64], Cs: NDArray[np.float64], scores: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Candidates of a grid of scores (n_gammas, n_Cs, n_folds), NaN for those not tried."""
+    g, c = np.nonzero(~np.isnan(scores).all(axis=2))
+    unknown = np.full((g.size, scores.shape[2]), np.nan)
+    return {
+        "gamma": gammas[g],
+        "C": Cs[c],
+        "fit_time": unknown,
+        "score_time": unknown,
+        "scores": {SINGLE: scores[g, c]},
+    }

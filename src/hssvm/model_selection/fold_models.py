@@ -1,0 +1,192 @@
+"""Models of the folds, which scorers see as fitted estimators."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from hssvm.estimators.calibration import Calibration, fit_calibration
+from hssvm.estimators.svc import SVC
+from hssvm.kernels import Kernel
+from hssvm.kernels.base import Floats, Rows
+from hssvm.predictors import ExpansionPredictor
+from hssvm.problems import Problem, SVCProblem
+from hssvm.training import FitReport
+from hssvm.training.scaling import Scaling
+
+
+@dataclass(frozen=True, eq=False)
+class FoldModel:
+    """A model that leaves out a fold.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+        Scaled rows.
+    scaling : Scaling
+        Of new rows.
+    Z : (n, k)
+    intercept : (k,)
+    test : (m,) int64
+        Rows of the fold.
+    values : (m, k)
+        Their decision values.
+    seconds : float
+        Time of the fit.
+    """
+
+    kernel: Kernel
+    X: Rows
+    scaling: Scaling
+    Z: Floats
+    intercept: NDArray[np.float64]
+    test: NDArray[np.int64]
+    values: Floats
+    seconds: float
+
+    def predictor(self) -> ExpansionPredictor:
+        """Return a predictor for other rows, on the exact kernel."""
+        support = np.flatnonzero(self.Z.any(axis=1))
+        return ExpansionPredictor(self.kernel, self.X[support], self.Z[support])
+
+
+class FoldTask(ABC):
+    """The problem and the estimators of a search.
+
+    Attributes
+    ----------
+    k : int
+        Number of columns for one C and one fold.
+    """
+
+    k: int
+
+    @abstractmethod
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem:
+        """Return the problem on some rows, with k columns for each C."""
+
+    @abstractmethod
+    def estimator(
+        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+    ) -> tuple[Any, Any]:
+        """Return a fitted estimator for scorers, and its test rows as the user has given them.
+
+        Parameters
+        ----------
+        gamma, C : float
+        model : FoldModel
+        models : list of FoldModel
+            Those of all folds.
+        """
+
+
+class FoldSVC(SVC):
+    """A classifier that leaves out a fold, and knows the decision values of its rows."""
+
+    model: FoldModel
+    others: list[FoldModel]
+    test_X: Any
+    codes: NDArray[np.int64]
+    weight: Floats
+
+    def _decision_values(self, X: Any) -> Floats:
+        if X is self.test_X:
+            return self.model.values
+        return super()._decision_values(X)
+
+    def _predictor(self) -> Any:
+        return self._exact_predictor
+
+    @cached_property
+    def _exact_predictor(self) -> ExpansionPredictor:
+        return self.model.predictor()
+
+    @cached_property
+    def calibration_(self) -> Calibration | None:  # type: ignore[override]
+        """Calibration by the rows of the other folds, from models that have not seen them."""
+        if self.probability is None:
+            return None
+        own = np.zeros(self.codes.size, bool)
+        own[self.model.test] = True
+        others = [(m.test[~own[m.test]], m.values[~own[m.test]]) for m in self.others]
+        rows = np.concatenate([test for test, _ in others])
+        if not np.array_equal(np.unique(self.codes[rows]), np.arange(self.classes_.size)):
+            raise ValueError(
+                "probabilities of a fold need rows of all classes in the other folds; use a cv "
+                "that tests every row, such as StratifiedKFold"
+            )
+        values = np.concatenate([values for _, values in others])
+        n_classes = self.classes_.size
+        return fit_calibration(
+            self.probability, values, self.codes[rows], n_classes, self.weight[rows]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationFolds(FoldTask):
+    """Classifiers.
+
+    Attributes
+    ----------
+    X
+        Rows as the user has given them.
+    unit_bound : (n, k)
+        Signed bounds of the coefficients for C = 1.
+    codes : (n,) int64
+    weight : (n,)
+    classes : (n_classes,)
+    parameters : dict
+        Of `SVC`, except C and gamma.
+    fitted : dict
+        Attributes of estimators that have validated X, such as `n_features_in_`.
+    """
+
+    X: Any
+    unit_bound: Floats
+    codes: NDArray[np.int64]
+    weight: Floats
+    classes: NDArray[Any]
+    parameters: dict[str, Any]
+    fitted: dict[str, Any]
+
+    @property
+    def k(self) -> int:  # type: ignore[override]
+        """Number of columns for one C and one fold."""
+        return int(self.unit_bound.shape[1])
+
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVCProblem:
+        """Return the problem on some rows, with k columns for each C."""
+        bound = self.unit_bound[rows]
+        factors = np.array(Cs, bound.dtype)[:, None]
+        return SVCProblem((bound[:, None, :] * factors).reshape(rows.size, -1))
+
+    def estimator(
+        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+    ) -> tuple[FoldSVC, Any]:
+        """Return a fitted estimator for scorers, and its test rows as the user has given them."""
+        estimator = FoldSVC(C, **self.parameters)
+        if not np.isnan(gamma):
+            estimator.set_params(gamma=gamma)
+        test_X = _safe_indexing(self.X, model.test)
+        estimator.__dict__.update(
+            self.fitted,
+            classes_=self.classes,
+            intercept_=model.intercept,
+            kernel_=model.kernel,
+            feature_shift_=model.scaling.shift,
+            feature_factor_=model.scaling.factor,
+            fit_report_=FitReport(),
+            model=model,
+            others=models,
+            test_X=test_X,
+            codes=self.codes,
+            weight=self.weight,
+        )
+        return estimator, test_X

@@ -1,0 +1,253 @@
+"""SVCCV as a citizen of scikit-learn: splitters, scorers, metadata, results."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import FitFailedWarning, UnsetMetadataPassedError
+from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer, recall_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
+from sklearn.tests import test_metaestimators_metadata_routing as routing
+from sklearn.tests.metadata_routing_common import ConsumingSplitter
+
+import hssvm
+from hssvm import SVC, SVCCV
+from hssvm.estimators.parameters import InvalidParameterError
+
+Cs, GAMMAS = [0.3, 3.0], [0.2, 1.0]
+
+
+def data(rng, n=400):
+    X = rng.standard_normal((n, 3))
+    return X, (X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n) > 0).astype(int)
+
+
+def search(**parameters):
+    given = {"gammas": GAMMAS, "cv": 3, "tol": 1e-6, "scaling": None, "random_state": 0}
+    return SVCCV(Cs, **given | parameters)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_callables_receive_the_rows(frame, rng):
+    X, y = data(rng)
+    X = pd.DataFrame(X, columns=list("abc")) if frame else X
+    splits = list(StratifiedKFold(3).split(X, y))
+    seen = []
+
+    def scoring(model, rows, labels):
+        seen.append((model, rows, labels))
+        return model.score(rows, labels)
+
+    found = search(scoring=scoring).fit(X, y)
+    assert len(seen) == 12
+    for number, (model, rows, labels) in enumerate(seen):
+        train, test = splits[number % 3]
+        expected = X.iloc[test] if frame else X[test]
+        assert type(rows) is type(X)
+        assert_array_equal(rows, expected)
+        assert_array_equal(labels, y[test])
+        alone = SVC(C=model.C, gamma=model.gamma).fit(
+            X.iloc[train] if frame else X[train], y[train]
+        )
+        known, other = model.decision_function(rows), model.decision_function(rows[::-1])
+        assert_allclose(known, alone.decision_function(rows), atol=0.02)
+        assert_allclose(other[::-1], known, atol=1e-6)  # computed, not looked up
+    assert_allclose(found.scores_.mean(), search().fit(X, y).scores_.mean())
+
+
+def test_groups(rng):
+    X, y = data(rng)
+    groups = rng.integers(6, size=400)
+    found = search(cv=GroupKFold(3)).fit(X, y, groups=groups)
+    splits = list(GroupKFold(3).split(X, y, groups))
+    for f, (train, test) in enumerate(splits):
+        alone = SVC(C=Cs[0], gamma=GAMMAS[1]).fit(X[train], y[train])
+        assert abs(alone.score(X[test], y[test]) - found.scores_[1, 0, f]) <= 0.02
+    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
+        search(cv=GroupKFold(3)).fit(X, y)
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+        search().fit(X, y, color=groups)
+
+
+@pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"a": "recall", "b": "roc_auc"}])
+def test_several_scores(scoring, rng):
+    X, y = data(rng)
+    name = list(scoring)[1]
+    found = search(scoring=scoring, refit=name).fit(X, y)
+    theirs = GridSearchCV(SVC(), {"C": Cs, "gamma": GAMMAS}, scoring=scoring, refit=name, cv=3)
+    theirs.fit(X, y)
+    assert found.cv_results_.keys() == theirs.cv_results_.keys()
+    assert found.multimetric_
+    order = [found.cv_results_["params"].index(p) for p in theirs.cv_results_["params"]]
+    for key, values in theirs.cv_results_.items():
+        if "test" in key and "rank" not in key:
+            assert_allclose(found.cv_results_[key][order], values, atol=0.03)
+        if "time" in key:
+            assert np.all(found.cv_results_[key] >= 0)
+            assert np.all(np.isfinite(found.cv_results_[key]))
+    assert isinstance(found.cv_results_["param_C"], np.ma.MaskedArray)
+    assert found.best_score_ == found.cv_results_[f"mean_test_{name}"].max()
+    assert found.score(X, y) == pytest.approx(theirs.score(X, y), abs=0.02)
+    with pytest.raises(InvalidParameterError, match="refit must be one of"):
+        search(scoring=scoring).fit(X, y)
+
+
+def test_refit_may_choose(rng):
+    X, y = data(rng)
+    found = search(refit=lambda results: int(results["mean_test_score"].argmin())).fit(X, y)
+    worst = found.cv_results_["params"][found.cv_results_["mean_test_score"].argmin()]
+    assert found.best_params_ == worst == {"C": found.C_, "gamma": found.gamma_}
+    assert not hasattr(found, "best_score_")
+    with pytest.raises(IndexError, match="not a candidate"):
+        search(refit=lambda results: 99).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="pass lists of Cs and gammas"):
+        SVCCV(refit=lambda results: 0).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="refit must be True"):
+        search(refit=False).fit(X, y)
+
+
+def test_a_callable_with_several_scores(rng, tmp_path):
+    X, y = data(rng)
+
+    def scoring(model, rows, labels):
+        predicted = model.predict(rows)
+        return {
+            "one": np.mean(predicted == labels),
+            "two": balanced_accuracy_score(labels, predicted),
+        }
+
+    found = search(scoring=scoring, refit="two").fit(X, y)
+    assert_allclose(found.scores_[0, 0, 0], found.cv_results_["split0_test_two"][0])
+    found.set_params(scoring=None).save(tmp_path / "model.hssvm")
+    loaded = hssvm.load(tmp_path / "model.hssvm")
+    for key, values in found.cv_results_.items():
+        assert_array_equal(loaded.cv_results_[key], values)
+    assert loaded.best_params_ == found.best_params_
+    assert loaded.best_score_ == found.best_score_
+
+
+def test_scores_of_probabilities(rng):
+    X, y = data(rng)
+    found = search(scoring="neg_log_loss", probability="sigmoid").fit(X, y)
+    theirs = cross_validate(
+        SVC(C=found.C_, gamma=found.gamma_, probability="sigmoid", random_state=0),
+        X, y, scoring="neg_log_loss", cv=3,
+    )["test_score"]  # fmt: skip
+    assert found.best_score_ == pytest.approx(theirs.mean(), rel=0.1)
+    assert log_loss(y, found.predict_proba(X)) < -found.best_score_
+    with (
+        pytest.warns(FitFailedWarning, match="the score is nan"),
+        pytest.raises(ValueError, match="no candidate has a score"),
+    ):
+        search(scoring="neg_log_loss").fit(X, y)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        search(scoring="neg_log_loss", error_score="raise").fit(X, y)
+    one = [(np.arange(300), np.arange(300, 400))]
+    with pytest.raises(ValueError, match="a cv that tests every row"):
+        search(scoring="neg_log_loss", probability="sigmoid", cv=one, error_score="raise").fit(X, y)
+
+
+def test_scores_that_fail(rng):
+    X, y = data(rng)
+
+    def scoring(model, rows, labels):
+        if model.C == 3.0:
+            raise RuntimeError("too large")
+        return model.score(rows, labels)
+
+    with pytest.warns(FitFailedWarning, match="too large"):
+        found = search(scoring=scoring, error_score=-1.0).fit(X, y)
+    assert found.C_ == 0.3
+    assert_array_equal(found.scores_[:, 1], -1)
+    with pytest.raises(RuntimeError, match="too large"):
+        search(scoring=scoring, error_score="raise").fit(X, y)
+
+
+def test_weights_go_to_the_scorers_that_accept_them(rng):
+    X, y = data(rng)
+    weight = rng.choice([0.1, 3.0], 400)
+    seen = []
+
+    def weighted(model, rows, labels, sample_weight):
+        seen.append(sample_weight)
+        return np.average(model.predict(rows) == labels, weights=sample_weight)
+
+    def plain(model, rows, labels):
+        return np.mean(model.predict(rows) == labels)
+
+    scoring = {"ours": weighted, "plain": plain, "theirs": "accuracy"}
+    found = search(scoring=scoring, refit="ours").fit(X, y, sample_weight=weight)
+    _, test = next(StratifiedKFold(3).split(X, y))
+    assert_array_equal(seen[0], weight[test])
+    results = found.cv_results_
+    assert_allclose(results["mean_test_ours"], results["mean_test_theirs"])
+    assert not np.allclose(results["mean_test_ours"], results["mean_test_plain"])
+
+
+def test_score_uses_the_scorer(rng):
+    X, y = data(rng)
+    weight = rng.uniform(0, 2, 400)
+    found = search(scoring=make_scorer(recall_score)).fit(X, y)
+    predicted = found.predict(X)
+    assert found.score(X, y) == recall_score(y, predicted)
+    expected = recall_score(y, predicted, sample_weight=weight)
+    assert found.score(X, y, sample_weight=weight) == expected
+
+
+ROUTING = {
+    "metaestimator": SVCCV,
+    "init_args": {"Cs": [1.0], "gammas": ["scale"]},
+    "X": routing.X,
+    "y": routing.y,
+    "scorer_name": "scoring",
+    "scorer_routing_methods": ["fit", "score"],
+    "cv_name": "cv",
+    "cv_routing_methods": ["fit"],
+}
+
+
+@pytest.mark.filterwarnings("ignore:Nearly all rows are support vectors")
+@pytest.mark.parametrize(
+    "check",
+    [
+        routing.test_default_request,
+        routing.test_metadata_is_routed_correctly_to_scorer,
+        routing.test_metadata_is_routed_correctly_to_splitter,
+        routing.test_metadata_routed_to_group_splitter,
+    ],
+)
+def test_metadata_routing(check):
+    check(ROUTING)
+
+
+@sklearn.config_context(enable_metadata_routing=True)
+def test_metadata_that_nobody_asks_for(rng):
+    X, y = data(rng)
+    with pytest.raises(UnsetMetadataPassedError, match="metadata"):
+        search(cv=ConsumingSplitter()).fit(X, y, metadata=np.zeros(400))
+
+
+@sklearn.config_context(enable_metadata_routing=True)
+def test_weights_are_routed(rng):
+    X, y = data(rng)
+    weight = rng.choice([0.1, 3.0], 400)
+    scorer = make_scorer(recall_score).set_score_request(sample_weight=True)
+    routed = search(scoring=scorer).fit(X, y, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=False):
+        direct = search(scoring="recall").fit(X, y, sample_weight=weight)
+    assert_allclose(routed.scores_, direct.scores_)
+    several = {"a": scorer, "b": make_scorer(recall_score).set_score_request(sample_weight=False)}
+    both = search(scoring=several, refit="a").fit(X, y, sample_weight=weight)
+    assert_allclose(both.scores_, direct.scores_)
+    assert not np.allclose(both.cv_results_["mean_test_b"], both.cv_results_["mean_test_a"])
+
+
+def test_callbacks_of_a_search(rng):
+    callback = pytest.importorskip("sklearn.callback")
+    X, y = data(rng)
+    for estimator in (search(), SVC(random_state=0)):
+        monitor = callback.ScoringMonitor(scoring="accuracy")
+        estimator.set_callbacks(monitor).fit(X, y)
+        (entry,) = monitor.get_logs().data
+        assert entry["accuracy"] == pytest.approx(estimator.score(X, y))
