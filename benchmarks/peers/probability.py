@@ -2,7 +2,8 @@
 
 python -m benchmarks.peers.probability [NAME ...] [--method sigmoid] [--refine auto] [--repeats 2]
 
-The same estimator and parameters in both, on the published split. *Cost* is the time of a fit with
+The same estimator and parameters in both, on the published split; the wrapper's folds are shuffled.
+*Cost* is the time of a fit with
 probabilities relative to one without, best of the repeats; the fits alternate, and the wrapper runs
 once. *Calibration error* is the mean difference between the largest probability and the accuracy,
 over 15 bins (expected calibration error). Threads: set OMP_NUM_THREADS.
@@ -13,6 +14,7 @@ import argparse
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.peers.settings import load_setting
 from benchmarks.timing import timed
@@ -58,8 +60,9 @@ def main():
         found = [make[arguments.method].predict_proba(X_test)]
         wrapper = np.nan
         if not arguments.no_wrapper:
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
             theirs = CalibratedClassifierCV(
-                make[None], method=arguments.method, ensemble=False, cv=5
+                make[None], method=arguments.method, ensemble=False, cv=folds
             )
             wrapper = timed(lambda model=theirs: model.fit(X, y))[1]
             found.append(theirs.predict_proba(X_test))

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hssvm.estimators import SVC, SVR, OneClassSVM, svc_path
-    from hssvm.model_selection import SVCCV
+    from hssvm.model_selection import SVCCV, SVRCV
     from hssvm.persistence import load
 
 __version__ = version("hssvm")
-__all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "__version__", "load", "svc_path"]
+__all__ = ["SVC", "SVCCV", "SVR", "SVRCV", "OneClassSVM", "__version__", "load", "svc_path"]
 
 _PACKAGES = (
     "cli", "dask", "estimators", "hss", "io", "kernels", "model_selection", "persistence",
@@ -32,6 +32,7 @@ _MODULES = {
     "OneClassSVM": "estimators",
     "svc_path": "estimators",
     "SVCCV": "model_selection",
+    "SVRCV": "model_selection",
     "load": "persistence",
 }
 

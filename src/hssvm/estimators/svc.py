@@ -46,8 +46,8 @@ default='rbf'
     probability : {'sigmoid', 'isotonic', 'temperature'} or None, default=None
         How `predict_proba` turns decision values into probabilities: the calibrator, as in
         `sklearn.calibration.CalibratedClassifierCV`. It is fitted to out-of-fold decision values of
-        about 10,000 rows (30,000 for 'isotonic'), or all rows if there are fewer. The model itself
-        is the same as without `probability`.
+        about 10,000 rows (30,000 for 'isotonic'), at least a fifth of all rows. Exact models are
+        the same as without `probability`; forests differ within their tolerance.
     tol : float, default=None
         Relative duality gap at which training stops; refinement continues to a tenth of it. None
         means 1e-3, or 5e-2 for the trees of a forest (1.5e-2 from 100,000 rows on).

@@ -1,5 +1,6 @@
 """Selection of C and gamma by cross-validation, with one compression per gamma."""
 
 from hssvm.model_selection.svc_cv import SVCCV
+from hssvm.model_selection.svr_cv import SVRCV
 
-__all__ = ["SVCCV"]
+__all__ = ["SVCCV", "SVRCV"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
@@ -19,15 +20,36 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from hssvm.estimators.parameters import Alternative, InvalidParameterError, word
+from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.parameters import (
+    GAMMA,
+    NONE,
+    POSITIVES,
+    Alternative,
+    InvalidParameterError,
+    integer,
+    sequence,
+    word,
+)
 from hssvm.estimators.saving import has_form
+from hssvm.estimators.warn import warn
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
+from hssvm.model_selection.search import Given, mean_scores
+from hssvm.model_selection.selection import Selected, Selection
 from hssvm.persistence.archive import require
+from hssvm.training.checks import check_edge
+from hssvm.training.summary import counted
 
 SEARCH_RULES = {
+    "Cs": [word("auto"), integer(1), POSITIVES],
+    "gammas": [
+        word("auto"),
+        sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA),
+    ],
+    "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
     "refit": [
         Alternative("True", lambda value: value is True),
         Alternative("the name of a score", lambda value: isinstance(value, str)),
@@ -38,13 +60,17 @@ SEARCH_RULES = {
 """Accepted values of the parameters common to the searches."""
 
 
-class SearchMixin:
-    """Base class of the searches, for estimators with `cv`, `scoring`, `refit`, `error_score`."""
+class BaseSearch(BaseKernelSVM):
+    """Base class of the searches."""
 
     _saved: ClassVar[tuple[str, ...]] = ("Cs_", "gammas_", "scores_", "best_index_", "_arrays")
 
     _default_scoring: ClassVar[str]
 
+    solver: ClassVar[str] = "admm"
+
+    Cs: int | Sequence[float] | str
+    gammas: Sequence[float | str] | str
     cv: Any
     scoring: Any
     refit: bool | str | Callable[[dict[str, Any]], int]
@@ -114,6 +140,60 @@ class SearchMixin:
             )
         main = self.refit if isinstance(self.refit, str) else next(iter(names), None)
         return Scoring(scorers, X, y, routed.scorer.score, weight, self.error_score, main)
+
+    def _parameters_of(self, kind: Any) -> dict[str, Any]:
+        """Parameters that an estimator without a search has, too."""
+        own = self.get_params(deep=False)
+        return {name: own[name] for name in kind().get_params(deep=False).keys() & own.keys()}
+
+    def _validated(self) -> dict[str, Any]:
+        """Attributes of an estimator that has validated its rows."""
+        names = "n_features_in_", "feature_names_in_"
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _search(self, **inputs: Any) -> tuple[Selection, Selected]:
+        """Score candidates, and set the results; see `Selection` for the inputs."""
+        selection = Selection(
+            Cs=self.Cs,
+            gammas=self.gammas,
+            kernel=self.kernel,
+            scaling=self.scaling,
+            max_time=self.max_time,
+            make_kernel=lambda gamma: self._kernel_with(lambda: gamma),
+            config=self._config(),
+            report=self._new_report(),
+            **inputs,
+        )
+        if callable(self.refit) and selection.searches:
+            raise InvalidParameterError(
+                "a callable refit chooses from given candidates; pass lists of Cs and gammas"
+            )
+        selected = selection.run()
+        self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
+        self._select(selected.solver.results, selected.best)
+        self._warn_about_search(selection, selected)
+        return selection, selected
+
+    def _warn_about_search(self, selection: Selection, selected: Selected) -> None:
+        """Warn if the search stopped early, or if the best value is the first or the last."""
+        report, monitor, n_rows = selection.report, selection.monitor, selection.strata.size
+        if selected.solver.cut_short:
+            n_scored = int(np.count_nonzero(~np.isnan(mean_scores(self.scores_))))
+            of = "" if selection.searches else f", of {self.gammas_.size * self.Cs_.size},"
+            remedy = "" if self.max_time is None else "; raise max_time, or pass fewer values"
+            scored = counted(n_scored, f"candidate{of} was", f"candidates{of} were")
+            advice = f"The search was cut short: {scored} scored{remedy}."
+            report.advice.append(advice)
+            warn(advice, ConvergenceWarning)
+            return
+        g, c = (
+            int(np.flatnonzero(np.isclose(values, best, equal_nan=True))[0])
+            for values, best in ((self.gammas_, self.gamma_), (self.Cs_, self.C_))
+        )
+        if isinstance(selected.search.gammas, Given):
+            monitor.advise(check_edge("gamma", self.scores_[:, c], g, n_rows), report)
+        if isinstance(selected.search.Cs, Given):
+            monitor.advise(check_edge("C", self.scores_[g], c, n_rows), report)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score the predictions by `scoring`; by that of `refit` if there are several.

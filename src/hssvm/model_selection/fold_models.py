@@ -13,10 +13,11 @@ from sklearn.utils import _safe_indexing
 
 from hssvm.estimators.calibration import Calibration, fit_calibration
 from hssvm.estimators.svc import SVC
+from hssvm.estimators.svr import SVR
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.predictors import ExpansionPredictor
-from hssvm.problems import Problem, SVCProblem
+from hssvm.problems import Problem, SVCProblem, SVRProblem
 from hssvm.training import FitReport
 from hssvm.training.scaling import Scaling
 
@@ -51,40 +52,11 @@ class FoldModel:
     values: Floats
     seconds: float
 
+    @cached_property
     def predictor(self) -> ExpansionPredictor:
-        """Return a predictor for other rows, on the exact kernel."""
+        """Predictor for other rows, on the exact kernel."""
         support = np.flatnonzero(self.Z.any(axis=1))
         return ExpansionPredictor(self.kernel, self.X[support], self.Z[support])
-
-
-class FoldTask(ABC):
-    """The problem and the estimators of a search.
-
-    Attributes
-    ----------
-    k : int
-        Number of columns for one C and one fold.
-    """
-
-    k: int
-
-    @abstractmethod
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem:
-        """Return the problem on some rows, with k columns for each C."""
-
-    @abstractmethod
-    def estimator(
-        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
-    ) -> tuple[Any, Any]:
-        """Return a fitted estimator for scorers, and its test rows as the user has given them.
-
-        Parameters
-        ----------
-        gamma, C : float
-        model : FoldModel
-        models : list of FoldModel
-            Those of all folds.
-        """
 
 
 class FoldSVC(SVC):
@@ -97,16 +69,10 @@ class FoldSVC(SVC):
     weight: Floats
 
     def _decision_values(self, X: Any) -> Floats:
-        if X is self.test_X:
-            return self.model.values
-        return super()._decision_values(X)
+        return self.model.values if X is self.test_X else super()._decision_values(X)
 
     def _predictor(self) -> Any:
-        return self._exact_predictor
-
-    @cached_property
-    def _exact_predictor(self) -> ExpansionPredictor:
-        return self.model.predictor()
+        return self.model.predictor
 
     @cached_property
     def calibration_(self) -> Calibration | None:  # type: ignore[override]
@@ -129,35 +95,104 @@ class FoldSVC(SVC):
         )
 
 
+class FoldSVR(SVR):
+    """A regression that leaves out a fold, and knows the predictions for its rows."""
+
+    model: FoldModel
+    test_X: Any
+
+    def _values_without_intercept(self, X: Any) -> Floats:
+        if X is self.test_X:
+            return self.model.values - self.model.intercept
+        return super()._values_without_intercept(X)
+
+    def _predictor(self) -> Any:
+        return self.model.predictor
+
+
+@dataclass(frozen=True, eq=False)
+class FoldTask(ABC):
+    """The problem and the estimators of a search.
+
+    Attributes
+    ----------
+    X
+        Rows as the user has given them.
+    parameters : dict
+        Of the estimators, except C and gamma.
+    validated : dict
+        Attributes of estimators that have validated X, such as `n_features_in_`.
+    """
+
+    X: Any
+    parameters: dict[str, Any]
+    validated: dict[str, Any]
+
+    @property
+    @abstractmethod
+    def k(self) -> int:
+        """Number of columns for one C and one fold."""
+
+    @abstractmethod
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem:
+        """Return the problem on some rows, with k columns for each C."""
+
+    @abstractmethod
+    def estimator(
+        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+    ) -> tuple[Any, Any]:
+        """Return a fitted estimator for scorers, and its test rows as the user has given them.
+
+        Parameters
+        ----------
+        gamma, C : float
+        model : FoldModel
+        models : list of FoldModel
+            Those of all folds.
+        """
+
+    def _fitted(
+        self, kind: Any, gamma: float, C: float, model: FoldModel, **attributes: Any
+    ) -> tuple[Any, Any]:
+        """Return an estimator with the attributes of a fitted one, and its test rows."""
+        estimator = kind(C, **self.parameters)
+        if not np.isnan(gamma):
+            estimator.set_params(gamma=gamma)
+        test_X = _safe_indexing(self.X, model.test)
+        estimator.__dict__.update(
+            self.validated,
+            intercept_=model.intercept,
+            kernel_=model.kernel,
+            feature_shift_=model.scaling.shift,
+            feature_factor_=model.scaling.factor,
+            fit_report_=FitReport(),
+            model=model,
+            test_X=test_X,
+        )
+        estimator.__dict__.update(attributes)
+        return estimator, test_X
+
+
 @dataclass(frozen=True, eq=False)
 class ClassificationFolds(FoldTask):
     """Classifiers.
 
     Attributes
     ----------
-    X
-        Rows as the user has given them.
     unit_bound : (n, k)
         Signed bounds of the coefficients for C = 1.
     codes : (n,) int64
     weight : (n,)
     classes : (n_classes,)
-    parameters : dict
-        Of `SVC`, except C and gamma.
-    fitted : dict
-        Attributes of estimators that have validated X, such as `n_features_in_`.
     """
 
-    X: Any
     unit_bound: Floats
     codes: NDArray[np.int64]
     weight: Floats
     classes: NDArray[Any]
-    parameters: dict[str, Any]
-    fitted: dict[str, Any]
 
     @property
-    def k(self) -> int:  # type: ignore[override]
+    def k(self) -> int:
         """Number of columns for one C and one fold."""
         return int(self.unit_bound.shape[1])
 
@@ -171,22 +206,41 @@ class ClassificationFolds(FoldTask):
         self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
     ) -> tuple[FoldSVC, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them."""
-        estimator = FoldSVC(C, **self.parameters)
-        if not np.isnan(gamma):
-            estimator.set_params(gamma=gamma)
-        test_X = _safe_indexing(self.X, model.test)
-        estimator.__dict__.update(
-            self.fitted,
-            classes_=self.classes,
-            intercept_=model.intercept,
-            kernel_=model.kernel,
-            feature_shift_=model.scaling.shift,
-            feature_factor_=model.scaling.factor,
-            fit_report_=FitReport(),
-            model=model,
-            others=models,
-            test_X=test_X,
-            codes=self.codes,
-            weight=self.weight,
-        )
-        return estimator, test_X
+        own = {"classes_": self.classes, "codes": self.codes, "weight": self.weight}
+        return self._fitted(FoldSVC, gamma, C, model, others=models, **own)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionFolds(FoldTask):
+    """Regressions.
+
+    Attributes
+    ----------
+    y : (n,)
+        Targets around their center.
+    weight : (n,)
+    epsilon, center : float
+    """
+
+    y: Floats
+    weight: Floats
+    epsilon: float
+    center: float
+
+    @property
+    def k(self) -> int:
+        """Number of columns for one C and one fold."""
+        return 1
+
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVRProblem:
+        """Return the problem on some rows, with a column for each C."""
+        bound = self.weight[rows, None] * np.array(Cs, self.weight.dtype)
+        y = np.repeat(self.y[rows, None], len(Cs), axis=1)
+        return SVRProblem(y, bound, np.full(len(Cs), self.epsilon))
+
+    def estimator(
+        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+    ) -> tuple[FoldSVR, Any]:
+        """Return a fitted estimator for scorers, and its test rows as the user has given them."""
+        intercept = model.intercept + self.center
+        return self._fitted(FoldSVR, gamma, C, model, epsilon=self.epsilon, intercept_=intercept)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hssvm.hss import ClusterTree, HSSMatrix
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.model_selection.fold_models import FoldModel, FoldTask
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results
@@ -21,7 +22,7 @@ from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import mean_scores
 from hssvm.operators import HSSOperator
 from hssvm.problems import Problem
-from hssvm.solvers import ADMM, Solution, Status
+from hssvm.solvers import ADMM, Solution, Status, WorkingSet
 from hssvm.training import FitReport, Monitor, TrainingPlan
 from hssvm.training.compression import build_tree, compress_kernel
 from hssvm.training.memory import SOLVE_ARRAYS
@@ -35,7 +36,11 @@ FINAL_ITERATIONS, FINAL_SHARE = 600, 0.5
 at least FINAL_SHARE of max_time. The final fit needs 100 to 300 iterations, each several times
 slower per column than one of many columns, plus factorizations and refinement."""
 
-FINISHED = {Status.CONVERGED, Status.PRECISION, Status.STALLED}
+FINAL_COLUMNS, COLUMN_WORK = 4, 0.02
+"""On the exact kernel, the final fit takes the time of about FINAL_COLUMNS columns of the folds.
+These have a work limit of COLUMN_WORK nominal seconds each."""
+
+FINISHED = {Status.CONVERGED, Status.PRECISION, Status.STALLED, Status.MAX_WORK}
 """Statuses of finished columns; if a block was cut short, columns with another status may not have
 been iterated at all."""
 
@@ -146,7 +151,8 @@ class FoldSolver:
 
     def matrix(self, gamma: float) -> HSSMatrix | None:
         """Return the compressed kernel of the unscaled rows, or None if there is none."""
-        return self.groups[0].matrices.get(gamma) if len(self.groups) == 1 else None
+        (group, *others) = self.groups
+        return None if others or group.tree.depth == 0 else group.matrices.get(gamma)
 
     def stopped(self) -> bool:
         """Whether the time left is reserved for the final fit; never before the first score."""
@@ -213,7 +219,7 @@ class FoldSolver:
         begin = time.perf_counter()
         n_folds = len(folds.splits)
         problem = self.task.problem(folds.rows, Cs).excluding(folds.excluded)
-        solution = self._solve(problem, HSSOperator(group.matrices[gamma]))
+        solution = self._solve(problem, group.matrices[gamma])
         share = (time.perf_counter() - begin) / (n_folds * len(Cs))
         status = np.array(solution.status, object).reshape(n_folds, len(Cs), k)
         finished = list(range(len(Cs)))
@@ -241,23 +247,32 @@ class FoldSolver:
                 )
         return models
 
-    def _solve(self, problem: Problem, operator: HSSOperator) -> Solution:
-        before = self.monitor.seconds_left
+    def _solve(self, problem: Problem, matrix: HSSMatrix) -> Solution:
+        """Solve all columns, on the exact kernel if nothing is compressed."""
+        before, exact = self.monitor.seconds_left, matrix.tree.depth == 0
 
         def after_check(iteration: int, gap: Floats) -> Status | None:
             answer = self.monitor.after_check(iteration, gap)
             passed = before - self.monitor.seconds_left
-            if answer is None and self._late(passed / (iteration * problem.k)):
+            if answer is None and self._late(None if exact else passed / (iteration * problem.k)):
                 answer = Status.MAX_TIME
             self.cut_short = answer is not None
             return answer
 
         with self.report.stage("folds", goal=self.tol):
-            solver = ADMM(self.tol, self.max_iter, callback=after_check)
-            solution = solver.solve(problem, operator)
+            if exact:
+                zero = Solution.empty(np.zeros((problem.n, problem.k), problem.dtype))
+                K, work = LazyKernelMatrix(matrix.kernel, matrix.X), COLUMN_WORK * problem.k
+                solver = WorkingSet(self.tol, callback=after_check, max_work=work)
+                solution = solver.solve(problem, K, zero)
+                n_iterations = problem.k * FINAL_ITERATIONS // FINAL_COLUMNS
+            else:
+                admm = ADMM(self.tol, self.max_iter, callback=after_check)
+                solution = admm.solve(problem, HSSOperator(matrix))
+                n_iterations = int(solution.n_iter.sum())
         self.report.split_factor_time("folds", solution)
         self._seconds += before - self.monitor.seconds_left
-        self.n_column_iterations += int(solution.n_iter.sum())
+        self.n_column_iterations += n_iterations
         return solution
 
     def _late(self, per_column_iteration: float | None = None, upcoming: float = 0.0) -> bool:

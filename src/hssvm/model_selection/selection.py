@@ -1,4 +1,4 @@
-"""The search of `SVCCV`: the candidates, the rows, and the scaling of the features."""
+"""A search: the candidates, the rows, and the scaling of the features."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from hssvm.estimators.base import require_one_kernel
 from hssvm.estimators.kernel import gamma_of_rows, has_gamma
 from hssvm.estimators.parameters import as_scalar
 from hssvm.kernels import Kernel
@@ -20,7 +21,9 @@ from hssvm.model_selection.fold_solver import FoldSolver, make_groups
 from hssvm.model_selection.folds import Folds, sample_rows
 from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import Axis, Free, Given, Scores, Search, mean_scores
-from hssvm.training import FitReport, Monitor, TrainingConfig
+from hssvm.operators import HSSOperator
+from hssvm.problems import Problem
+from hssvm.training import FitReport, Monitor, TrainingConfig, TrainingResult, train, train_on
 from hssvm.training.checks import FEW_ROWS
 from hssvm.training.plan import DEFAULT_ITER
 from hssvm.training.precision import in_precision_of_rows
@@ -35,7 +38,7 @@ SEARCH_ROWS, SEARCH_ITER = 5_000, 100
 all rows and `tol`."""
 
 FIRST_C = 2
-"""Position of C = 10, where the search starts."""
+"""Position of ten units of C, where the search starts."""
 
 
 class Candidate(NamedTuple):
@@ -73,14 +76,16 @@ class Selection:
     Attributes
     ----------
     Cs, gammas, kernel, scaling, max_time
-        Parameters of `SVCCV`.
+        Parameters of `SVCCV` or `SVRCV`.
     make_kernel : callable
         Called with gamma.
     X : (n, p) array or CSR matrix
         Not scaled.
-    codes : (n,) int64
-        Class indices.
+    strata : (n,) int64
+        Groups of similar rows, such as classes, of which samples contain some.
     weight : (n,)
+    C_unit : float
+        Unit of the values of C that the search tries.
     task : FoldTask
     folds : Folds
     scoring : Scoring
@@ -95,8 +100,9 @@ class Selection:
     max_time: float | None
     make_kernel: Callable[[float], Kernel]
     X: Rows
-    codes: NDArray[np.int64]
+    strata: NDArray[np.int64]
     weight: Floats
+    C_unit: float
     task: FoldTask
     folds: Folds
     scoring: Scoring
@@ -120,14 +126,34 @@ class Selection:
         search.run()
         return Selected(search, solver, kind, search.best())
 
+    def train(
+        self, selected: Selected, gamma: float, C: float, X: Rows, problem: Problem
+    ) -> TrainingResult:
+        """Train on all rows, scaled; reuse the matrix of the folds if it has all rows.
+
+        A forest has trees of its own.
+        """
+        kernel, solver = self.make_kernel(gamma), selected.solver
+        same_rows = solver.groups[0].folds.rows.size == X.shape[0]
+        matrix = solver.matrix(gamma) if same_rows else None
+        start = solver.starts.get((gamma, C)) if matrix is not None else None
+        config, report, monitor = self.config, self.report, self.monitor
+        require_one_kernel(config, X, kernel)
+        plan = config.plan_for(X, kernel)
+        if matrix is not None and plan.direct(problem, kernel, X):
+            matrix, config = None, replace(config, compressed_start=False)
+        if matrix is None or plan.n_trees > 1:
+            return train(problem, kernel, X, config, report, monitor, start)
+        return train_on(HSSOperator(matrix), problem, plan, report, monitor, start)
+
     def _axes(self, scaling: str | None) -> tuple[Axis, Axis]:
         """Return the axes of gamma and of C."""
         Cs: Axis
         count = as_scalar(self.Cs)
         if isinstance(self.Cs, str):
-            Cs = Free(1.0, start=FIRST_C)
+            Cs = Free(self.C_unit, start=FIRST_C)
         elif isinstance(count, int):
-            Cs = Given(np.logspace(-2, 2, count).tolist())
+            Cs = Given((self.C_unit * np.logspace(-2, 2, count)).tolist())
         else:
             Cs = Given(np.unique(self.Cs).tolist())
         if not has_gamma(self.kernel):
@@ -171,7 +197,7 @@ class Selection:
         if self.searches:
             max_iter = min(max_iter, SEARCH_ITER)
             if n_final > SEARCH_ROWS:
-                rows = folds.with_tests(sample_rows(self.codes, SEARCH_ROWS, config.seed))
+                rows = folds.with_tests(sample_rows(self.strata, SEARCH_ROWS, config.seed))
                 X, folds = X[rows], folds.among(rows)
         plan = replace(config, n_trees=1).plan(X.shape[0], refine=False)
         groups = make_groups(X, folds, scaling, plan, self.report)

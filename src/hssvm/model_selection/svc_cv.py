@@ -8,41 +8,27 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.parameters import (
-    GAMMA,
-    NONE,
-    POSITIVES,
     RULES,
-    InvalidParameterError,
     Rule,
-    integer,
-    sequence,
     without,
-    word,
 )
 from hssvm.estimators.svc import SVC
-from hssvm.estimators.warn import warn
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
-from hssvm.model_selection.base import SEARCH_RULES, SearchMixin
+from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
 from hssvm.model_selection.fold_models import ClassificationFolds
-from hssvm.model_selection.search import Given, mean_scores
-from hssvm.model_selection.selection import Selected, Selection
-from hssvm.operators import HSSOperator
 from hssvm.persistence import savable
-from hssvm.training import Classification, TrainingResult, train, train_on
-from hssvm.training.checks import check_edge
+from hssvm.training import Classification
 from hssvm.training.precision import in_precision_of_rows
-from hssvm.training.summary import counted
 
 
 @savable
-class SVCCV(SearchMixin, Classifier):
+class SVCCV(BaseSearch, Classifier):
     """`SVC` with C and gamma chosen by cross-validation.
 
     The kernel matrix is compressed once per gamma. A row is held out by setting the bound of its
@@ -126,12 +112,6 @@ fit_report_, n_features_in_
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         **RULES,
-        "Cs": [word("auto"), integer(1), POSITIVES],
-        "gammas": [
-            word("auto"),
-            sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA),
-        ],
-        "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
         **SEARCH_RULES,
     }
 
@@ -189,8 +169,6 @@ fit_report_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    solver: ClassVar[str] = "admm"
-
     _default_scoring = "accuracy"
 
     def _fitted_C(self) -> float:
@@ -220,34 +198,27 @@ fit_report_, n_features_in_
             (given_X,) = indexable(X)
             X, codes, weight = self._check_fit(X, y, sample_weight)
             in_precision_of_rows(weight, X.dtype, "sample_weight")
-            y, score_weight = self.classes_[codes], None if sample_weight is None else weight
             classification = self._task(codes, weight, np.ones(1))
-            selection = Selection(
-                Cs=self.Cs,
-                gammas=self.gammas,
-                kernel=self.kernel,
-                scaling=self.scaling,
-                max_time=self.max_time,
-                make_kernel=lambda gamma: self._kernel_with(lambda: gamma),
+            selection, selected = self._search(
                 X=X,
-                codes=codes,
+                strata=codes,
                 weight=weight,
+                C_unit=1.0,
                 task=self._fold_task(given_X, X, codes, weight, classification),
-                folds=self._make_folds(given_X, y, routed, classifier=True),
-                scoring=self._make_scoring(given_X, y, routed, score_weight),
-                config=self._config(),
-                report=self._new_report(),
+                folds=self._make_folds(given_X, self.classes_[codes], routed, classifier=True),
+                scoring=self._make_scoring(
+                    given_X,
+                    self.classes_[codes],
+                    routed,
+                    None if sample_weight is None else weight,
+                ),
                 monitor=monitor,
             )
-            if callable(self.refit) and selection.searches:
-                raise InvalidParameterError(
-                    "a callable refit chooses from given candidates; pass lists of Cs and gammas"
-                )
-            selected = selection.run()
-            self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
-            self._select(selected.solver.results, selected.best)
-            self._warn_about_search(selection, selected)
-            result = self._train_best(selection, selected, classification)
+            X = self._scale(X, selected.scaling)
+            task = replace(classification, Cs=np.array([self.C_]))
+            kernel = selection.make_kernel(self.gamma_)
+            problem = task.problem(X, codes, weight, kernel)
+            result = selection.train(selected, self.gamma_, self.C_, X, problem)
             self._store(result)
             self._finish(result, codes, monitor)
             self._use_out_of_fold(result, codes, weight)
@@ -261,66 +232,17 @@ fit_report_, n_features_in_
         weight: Floats,
         classification: Classification,
     ) -> ClassificationFolds:
-        own = self.get_params(deep=False)
-        fitted = {name: vars(self)[name] for name in FITTED if name in vars(self)}
+        bound = classification.bound(codes, weight, X.dtype)
         return ClassificationFolds(
             given_X,
-            classification.bound(codes, weight, X.dtype),
+            self._parameters_of(SVC),
+            self._validated(),
+            bound,
             codes,
             weight,
             self.classes_,
-            {name: own[name] for name in SVC().get_params(deep=False).keys() & own.keys()},
-            fitted,
         )
-
-    def _train_best(
-        self, selection: Selection, selected: Selected, classification: Classification
-    ) -> TrainingResult:
-        """Train with the best parameters; reuse the matrix of the folds if it has all rows.
-
-        A forest has trees of its own.
-        """
-        gamma, C = self.gamma_, self.C_
-        X = self._scale(selection.X, selected.scaling)
-        kernel, solver = selection.make_kernel(gamma), selected.solver
-        task = Classification(classification.class_weight, np.array([C]))
-        problem = task.problem(X, selection.codes, selection.weight, kernel)
-        same_rows = solver.groups[0].folds.rows.size == X.shape[0]
-        start = solver.starts.get((gamma, C)) if same_rows else None
-        matrix = solver.matrix(gamma) if same_rows else None
-        config, report, monitor = selection.config, selection.report, selection.monitor
-        plan = config.plan_for(X, kernel)
-        if matrix is not None and plan.direct(problem, kernel, X):
-            matrix, config = None, replace(config, compressed_start=False)
-        if matrix is None or plan.n_trees > 1:
-            return train(problem, kernel, X, config, report, monitor, start)
-        return train_on(HSSOperator(matrix), problem, plan, report, monitor, start)
-
-    def _warn_about_search(self, selection: Selection, selected: Selected) -> None:
-        """Warn if the search stopped early, or if the best value is the first or the last."""
-        report, monitor, n_rows = selection.report, selection.monitor, selection.codes.size
-        if selected.solver.cut_short:
-            n_scored = int(np.count_nonzero(~np.isnan(mean_scores(self.scores_))))
-            of = "" if selection.searches else f", of {self.gammas_.size * self.Cs_.size},"
-            remedy = "" if self.max_time is None else "; raise max_time, or pass fewer values"
-            scored = counted(n_scored, f"candidate{of} was", f"candidates{of} were")
-            advice = f"The search was cut short: {scored} scored{remedy}."
-            report.advice.append(advice)
-            warn(advice, ConvergenceWarning)
-            return
-        g, c = (
-            int(np.flatnonzero(np.isclose(values, best, equal_nan=True))[0])
-            for values, best in ((self.gammas_, self.gamma_), (self.Cs_, self.C_))
-        )
-        if isinstance(selected.search.gammas, Given):
-            monitor.advise(check_edge("gamma", self.scores_[:, c], g, n_rows), report)
-        if isinstance(selected.search.Cs, Given):
-            monitor.advise(check_edge("C", self.scores_[g], c, n_rows), report)
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
         self._restore_results()
-
-
-FITTED = "n_features_in_", "feature_names_in_"
-"""Attributes of estimators that have validated their rows."""

@@ -28,6 +28,7 @@ MODULES = {
     "SVR": "hssvm.estimators",
     "OneClassSVM": "hssvm.estimators",
     "SVCCV": "hssvm.model_selection",
+    "SVRCV": "hssvm.model_selection",
 }
 """Classes that files may contain, and the modules that define them. These modules import this
 package, so they are imported only when they are needed."""
@@ -81,7 +82,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    SVC, SVCCV, SVR or OneClassSVM
+    SVC, SVCCV, SVR, SVRCV or OneClassSVM
         Fitted. A compressed model with more than one leaf has no `support_`, `support_vectors_` or
         `dual_coef_`.
 

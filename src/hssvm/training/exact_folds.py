@@ -31,8 +31,8 @@ from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
 
 FOLD_GAP, FOLD_VIOLATION = 0.05, 0.5
-"""Gap and largest violation at which models that leave out a fold are done. Smaller ones do not
-change the calibration of probabilities."""
+"""Gap and largest violation, relative to the size of the decision values, at which models that
+leave out a fold are done. Smaller ones do not change the calibration of probabilities."""
 
 NEAR, MIN_NEAR = 0.5, 100
 """Rows are far outside or inside the margin if their distance exceeds NEAR; but the MIN_NEAR rows
@@ -87,6 +87,9 @@ def _decisions(
     """Solve for all folds at once on the rows near the margin, and predict the others."""
     gradient = solution.F - problem.linear
     violation, _, _ = violations(problem, np.arange(problem.n), solution.Z, gradient)
+    # the size of the decision values: 1 for classifiers, that of y for regressions
+    size = float((np.abs(problem.bound).max(axis=0) / problem.scale()).max())
+    violation = violation / size
     inside = (solution.Z != 0) & (violation < -NEAR)
     used = (solution.Z != 0) | _near(-violation, problem.strata)
     rows = np.flatnonzero(used.any(axis=1))
@@ -96,7 +99,7 @@ def _decisions(
         plan.cache(X, folds.k),
         monitor.seconds_left,
         monitor.after_check,
-        first_violation=FOLD_VIOLATION,
+        first_violation=FOLD_VIOLATION * size,
     )
     at_bound = np.tile(np.where(inside[rows], solution.Z[rows], 0), plan.n_folds)
     at_bound[folds.bound == 0] = 0

@@ -63,7 +63,7 @@ class FitReport(ShownAsText):
         the fields that are not saved are those of the first.
     out_of_fold_score : float
         Accuracy, or R^2 for regression, of the out-of-fold decision values: an estimate of the
-        score on new data. NaN unless ``out_of_fold=True``.
+        score on new data. NaN without `out_of_fold` and `probability`.
     spread : (k,) array
         Root mean square of the standard deviation of the decision values between the trees, at
         10,000 training rows: what compression changes in a single tree. The error of their mean is

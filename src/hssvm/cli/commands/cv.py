@@ -70,8 +70,7 @@ def cv(
         probability=probability, scaling=scale, max_time=max_time, memory_limit=memory_limit,
         random_state=seed,
     )  # fmt: skip
-    searches = task is SearchTask.svc
-    cls = hssvm.SVCCV if searches else hssvm.SVR
+    cls: Any = hssvm.SVCCV if task is SearchTask.svc else hssvm.SVRCV
     training.check_options(cls, parameters, f"--task {task.value}")
     estimator: Any = cls(**{"random_state": 0, **parameters})
     rule = Roles(parse_column(target), parse_column(sample_weight))
@@ -82,22 +81,15 @@ def cv(
         if class_weight is not None:
             weights = options.parse_class_weight(class_weight, table.y)
             estimator.set_params(class_weight=weights)
-        if searches:
-            found = estimator.set_params(cv=folds, scoring=scoring, **given(**grid))
-            found.fit(table.X, table.y, sample_weight=table.sample_weight)
-            estimator = found
-        else:
-            found = training.search_regression(
-                estimator, table, **grid, folds=folds, scoring=scoring
-            )
-            estimator = found.best_estimator_
+        estimator.set_params(cv=folds, scoring=scoring, **given(**grid))
+        estimator.fit(table.X, table.y, sample_weight=table.sample_weight)
         training.remember(estimator, table)
         n_bytes = 0 if output is None else save_model(estimator, output)
     console = err if output == STREAM else out
-    name = scoring or ("accuracy" if searches else "R^2")
+    name = scoring or ("accuracy" if task is SearchTask.svc else "R^2")
     console.print(f"mean {name}", highlight=False, markup=False)
-    console.print(tables.scores(found.cv_results_))
-    best = found.best_params_
+    console.print(tables.scores(estimator.cv_results_))
+    best = estimator.best_params_
     console.print(
         f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False
     )

@@ -1,0 +1,155 @@
+"""The base class of the regressions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.calibration import (
+    COVERAGE,
+    conformal_quantile,
+    kept_scores,
+    require_ascending,
+)
+from hssvm.estimators.callbacks import FitMonitor
+from hssvm.estimators.parameters import check_parameter
+from hssvm.kernels.base import Floats, Rows
+from hssvm.training import Regression, TrainingResult
+from hssvm.training.certificate import Certificate
+from hssvm.training.checks import at_bound, check_target
+
+
+class Regressor(RegressorMixin, BaseKernelSVM):
+    """Base class with the targets, predictions and intervals of regressions."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("conformity_scores_",)
+    _task_name = "regression"
+
+    conformity_scores_: NDArray[np.float64] | None = None
+
+    def _fitted_task(self) -> Regression:
+        """Return the task of the fitted model."""
+        raise NotImplementedError
+
+    def _check_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Rows, NDArray[np.float64], Floats]:
+        """Return rows, targets and sample weights."""
+        X, y = self._check_rows(X, y, y_numeric=True)
+        if y.dtype.kind not in "fiub":
+            raise ValueError("y contains labels, not numbers; use SVC for classification")
+        return X, y, self._check_weight(sample_weight, X)
+
+    def _finish(
+        self,
+        result: TrainingResult,
+        task: Regression,
+        y: NDArray[Any],
+        weight: Floats,
+        monitor: FitMonitor,
+    ) -> None:
+        """Undo the centering of y, and check the number of coefficients at a bound."""
+        self.intercept_ = self.intercept_ + task.center
+        self._use_out_of_fold(result, y, weight, task.center)
+        if result.first_Z is not None:
+            n_bounded = at_bound(result.first_Z, task.C * weight[:, None])
+            monitor.advise(check_target(y, task.C, task.epsilon, n_bounded), result.report)
+
+    def _use_out_of_fold(
+        self, result: TrainingResult, y: NDArray[Any], weight: Floats, center: float
+    ) -> None:
+        """Set what follows from predictions by models that have not seen the rows."""
+        self.conformity_scores_ = None
+        if result.out_of_fold is not None:
+            if y.size == 1:
+                raise ValueError("out_of_fold=True needs at least two rows")
+            predicted = result.out_of_fold[:, 0] + center
+            score = r2_score(y, predicted, sample_weight=weight)
+            result.report.out_of_fold_score = float(score)
+            errors = np.abs(y - predicted)[weight > 0]
+            self.conformity_scores_ = kept_scores(errors, self._forest_seed)
+            self.out_of_fold_decision_ = predicted
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the target of every row of `X`.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m,) array of float64
+        """
+        # an intercept far from 0 would lose digits in float32
+        return self._values_without_intercept(X)[:, 0] + self.intercept_[0]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that contain the target with a given probability.
+
+        These are conformal prediction intervals: their half-width is a quantile of the errors of
+        models that were not trained on the rows that they predict. It is the same for all rows.
+        Available with ``out_of_fold=True``.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        coverage : float, default=0.9
+            Fraction of new rows whose interval contains their target, if they are drawn like the
+            training rows. All rows count alike, whatever their weight.
+
+        Returns
+        -------
+        (m, 2) array of float64
+            Lower and upper ends; infinite if there are too few training rows for this coverage.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (2000, 1))
+        >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(2000)
+        >>> model = SVR(C=10, out_of_fold=True, random_state=0).fit(X, y)
+        >>> model.predict_interval([[0.0]]).round(1)
+        array([[-0.2,  0.2]])
+        """
+        check_is_fitted(self)
+        check_parameter("coverage", coverage, COVERAGE)
+        if self.conformity_scores_ is None:
+            raise ValueError(
+                "predict_interval needs the errors of models that have not seen the rows; set "
+                "out_of_fold=True and fit again, with more max_time if that is set"
+            )
+        half_width = conformal_quantile(self.conformity_scores_, coverage)
+        return self.predict(X)[:, None] + np.array([-half_width, half_width])
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        require_ascending(self.conformity_scores_)
+
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> Certificate:
+        """Compute the objective values and duality gap on the exact kernel; see `SVC.certify`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data.
+        n_rows : int, optional
+            Evaluate only this many random rows, and return a confidence interval.
+
+        Returns
+        -------
+        Certificate
+        """
+        X, y = self._check_certified(X, y)
+        weight = self._check_weight(sample_weight, X)
+        return self._certify(self._fitted_task(), X, y, weight, n_rows)

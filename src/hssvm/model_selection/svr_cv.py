@@ -1,0 +1,201 @@
+"""Support vector regression with built-in cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils import indexable
+
+from hssvm.estimators.callbacks import with_callbacks
+from hssvm.estimators.parameters import RULES, Rule, without, word
+from hssvm.estimators.regressor import Regressor
+from hssvm.estimators.svr import SVR
+from hssvm.hss import Compressor
+from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
+from hssvm.model_selection.fold_models import RegressionFolds
+from hssvm.persistence import savable
+from hssvm.persistence.archive import require
+from hssvm.training import Regression
+from hssvm.training.precision import in_precision_of_rows
+
+TUBE = 0.1
+"""epsilon='auto', relative to the standard deviation of y."""
+
+
+@savable
+class SVRCV(BaseSearch, Regressor):
+    """`SVR` with C and gamma chosen by cross-validation.
+
+    The search is that of `SVCCV`; its values of C are multiples of the standard deviation of y, so
+    that y need not be scaled.
+
+    Parameters
+    ----------
+    Cs : 'auto', int or sequence of float, default='auto'
+        Values of C; 'auto' searches. An int is a number of values between 0.01 and 100 standard
+        deviations of y, evenly spaced on a log scale.
+    gammas : 'auto' or sequence, default='auto'
+        Values of gamma, as in `SVR`; 'auto' searches.
+    epsilon : float or 'auto', default='auto'
+        Half-width of the tube without loss, in units of y. 'auto' is a tenth of the standard
+        deviation of y.
+    cv : int or splitter, default=5
+    scoring : str, callable, list, tuple or dict, default=None
+        As in `SVCCV`; None means R^2.
+    refit, error_score, max_time, scaling, memory_limit
+        As in `SVCCV`.
+    kernel, degree, coef0, tol, max_iter, refine, prediction, n_trees, out_of_fold, leaf_size, \
+max_rank, compressor, random_state, verbose
+        As in `SVR`. The folds use the compressed kernel; only the final model is refined.
+
+    Attributes
+    ----------
+    C_, gamma_ : float
+        Values with the best mean score over the folds, the smoothest model in case of a tie.
+    epsilon_ : float
+    Cs_, gammas_, scores_, best_score_, best_params_, best_index_, cv_results_, multimetric_, \
+n_splits_
+        As in `SVCCV`.
+    support_, support_vectors_, dual_coef_, intercept_, n_iter_, kernel_, fit_report_, \
+out_of_fold_decision_, conformity_scores_, n_features_in_
+        As in `SVR`, with the best parameters, trained on all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm import SVRCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (1000, 1))
+    >>> y = 50 * np.sin(2 * X[:, 0]) + 5 * rng.standard_normal(1000)
+    >>> model = SVRCV(random_state=0).fit(X, y)
+    >>> bool(model.best_score_ > 0.97)
+    True
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **RULES,
+        **SEARCH_RULES,
+        "epsilon": [word("auto"), *RULES["epsilon"]],
+    }
+
+    @without("shrinking", "cache_size")
+    def __init__(
+        self,
+        Cs: int | Sequence[float] | Literal["auto"] = "auto",
+        *,
+        gammas: Sequence[float | Literal["scale", "auto"]] | Literal["auto"] = "auto",
+        epsilon: float | Literal["auto"] = "auto",
+        cv: Any = 5,
+        scoring: Any = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        error_score: float | Literal["raise"] = np.nan,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        refine: bool | Literal["auto"] = "auto",
+        max_time: float | None = None,
+        prediction: Literal["auto", "compressed", "exact"] = "auto",
+        scaling: Literal["auto", "standard", "minmax"] | None = "auto",
+        n_trees: int | None = None,
+        out_of_fold: bool = False,
+        leaf_size: int | None = None,
+        max_rank: int | None = None,
+        compressor: Compressor | None = None,
+        memory_limit: float | str | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.epsilon = epsilon
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.error_score = error_score
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.refine = refine
+        self.max_time = max_time
+        self.prediction = prediction
+        self.scaling = scaling
+        self.n_trees = n_trees
+        self.out_of_fold = out_of_fold
+        self.leaf_size = leaf_size
+        self.max_rank = max_rank
+        self.compressor = compressor
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    _saved = ("epsilon_",)
+
+    _default_scoring = "r2"
+
+    def _fitted_task(self) -> Regression:
+        return Regression(self.C_, self.epsilon_)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> SVRCV:
+        """Select C and gamma, and train with them on all rows.
+
+        Parameters
+        ----------
+        X : (n, p) array-like or CSR matrix
+        y : (n,) array-like
+        sample_weight : (n,) array-like, optional
+            Factors on C by row; they also weight the scores, if the scorer accepts them.
+        **params
+            ``groups`` for the splitter; with metadata routing, whatever splitter and scorers ask
+            for.
+
+        Returns
+        -------
+        self
+        """
+        routed = self._route(params, sample_weight)
+        with self._fitting(X, y, sample_weight) as monitor:
+            (given_X,) = indexable(X)
+            X, y, weight = self._check_fit(X, y, sample_weight)
+            mean = np.average(y, weights=weight)
+            spread = float(np.average((y - mean) ** 2, weights=weight)) ** 0.5 or 1.0
+            self.epsilon_ = TUBE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
+            center = float(np.median(y))
+            task = RegressionFolds(
+                given_X,
+                self._parameters_of(SVR) | {"epsilon": self.epsilon_},
+                self._validated(),
+                in_precision_of_rows(y - center, X.dtype, "y"),
+                in_precision_of_rows(weight, X.dtype, "sample_weight"),
+                self.epsilon_,
+                center,
+            )
+            score_weight = None if sample_weight is None else weight
+            selection, selected = self._search(
+                X=X,
+                strata=np.zeros(y.size, np.int64),
+                weight=weight,
+                C_unit=spread,
+                task=task,
+                folds=self._make_folds(given_X, y, routed, classifier=False),
+                scoring=self._make_scoring(given_X, y, routed, score_weight),
+                monitor=monitor,
+            )
+            X = self._scale(X, selected.scaling)
+            final = Regression(self.C_, self.epsilon_, center)
+            problem = final.problem(X, y, weight, selection.make_kernel(self.gamma_))
+            result = selection.train(selected, self.gamma_, self.C_, X, problem)
+            self._store(result)
+            self._finish(result, final, y, weight, monitor)
+        return self
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        require(type(self.epsilon_) is float and self.epsilon_ >= 0, "epsilon_ is invalid")
+        self._restore_results()
