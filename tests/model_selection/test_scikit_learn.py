@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import FitFailedWarning, UnsetMetadataPassedError
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UnsetMetadataPassedError
 from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer, recall_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
 from sklearn.tests import test_metaestimators_metadata_routing as routing
 from sklearn.tests.metadata_routing_common import ConsumingSplitter
 
 import hssvm
-from hssvm import SVC, SVCCV
+from hssvm import SVC, SVCCV, SVRCV
 from hssvm.estimators.parameters import InvalidParameterError
 
 Cs, GAMMAS = [0.3, 3.0], [0.2, 1.0]
@@ -162,6 +162,70 @@ def test_scores_that_fail(rng):
     assert_array_equal(found.scores_[:, 1], -1)
     with pytest.raises(RuntimeError, match="too large"):
         search(scoring=scoring, error_score="raise").fit(X, y)
+
+
+def test_dicts_that_fail(rng):
+    X, y = data(rng)
+
+    def scoring(model, rows, labels):
+        if model.C == 3.0 and labels.sum() % 2 == 0:
+            raise RuntimeError("even")
+        return {"one": model.score(rows, labels), "two": 0.5}
+
+    groups = np.arange(400) % 3
+    y[groups == 0] = np.arange(np.sum(groups == 0)) % 2  # 134 rows, 67 ones
+    y[groups == 1] = np.arange(np.sum(groups == 1)) < 66
+    with pytest.warns(FitFailedWarning, match="even"):
+        found = search(scoring=scoring, refit="one", error_score=-1.0, cv=GroupKFold(3))
+        found.fit(X, y, groups=groups)
+    assert found.C_ == 0.3
+    assert {"mean_test_one", "mean_test_two"} <= found.cv_results_.keys()
+    assert "mean_test_score" not in found.cv_results_
+    assert np.sum(found.scores_ == -1) >= 2
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_one_of_several_scores_fails(routed, rng):
+    X, y = data(rng)
+
+    def failing(model, rows, labels):
+        raise RuntimeError("always")
+
+    scoring = {"bad": failing, "acc": "accuracy"}
+    refit = [lambda results: int(results["rank_test_acc"].argmin()), "acc"]
+    with sklearn.config_context(enable_metadata_routing=routed):
+        for choice in refit:
+            with pytest.warns(FitFailedWarning, match="always"):
+                found = search(scoring=scoring, refit=choice).fit(X, y)
+            assert found.cv_results_["rank_test_acc"][found.best_index_] == 1
+            assert np.isnan(found.cv_results_["mean_test_bad"]).all()
+    with pytest.raises(ValueError, match="score needs a single score"):
+        found.set_params(refit=refit[0]).score(X, y)
+
+
+def test_the_best_of_tiny_values(rng):
+    X, y = data(rng)
+    model = SVCCV([1.0], gammas=[1e-14, 1e-10], cv=3, scaling=None, random_state=0)
+    model.fit(1e5 * X, y)
+    assert model.best_score_ == pytest.approx(model.scores_.mean(axis=2).max())
+    assert model.gamma_ == model.gammas_[model.scores_.mean(axis=2)[:, 0].argmax()]
+
+
+def test_nothing_is_left_of_an_earlier_fit(rng):
+    X = rng.standard_normal((300, 2))
+    model = SVRCV([1.0], gammas=[1.0], cv=3, out_of_fold=True).fit(X, X[:, 0])
+    model.set_params(out_of_fold=False, refit=lambda results: 0).fit(X, X[:, 0])
+    assert not hasattr(model, "out_of_fold_decision_")
+    assert not hasattr(model, "best_score_")
+
+
+@pytest.mark.parametrize("scaling", [None, "standard"])
+def test_no_time_for_probabilities(scaling, rng):
+    X, y = data(rng)
+    model = search(max_time=1e-6, probability="sigmoid", scaling=scaling)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert any("there are no probabilities" in str(warning.message) for warning in caught)
 
 
 def test_weights_go_to_the_scorers_that_accept_them(rng):

@@ -161,12 +161,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
             warm_start=self.warm_start,
             forest=forest,
         )
-        self._store(result)
-        self._forest_seed = config.seed
-        self._out_of_fold = result.out_of_fold
-        if config.held_out and result.out_of_fold is None:
-            warn(NO_OUT_OF_FOLD, ConvergenceWarning)
-        self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
+        self._store(result, config)
         return result
 
     def _make_problem(
@@ -217,8 +212,8 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
             return Z  # made feasible pair by pair
         return nearest_feasible(problem, Z, np.ones(problem.n, problem.dtype))
 
-    def _store(self, result: TrainingResult) -> None:
-        """Set the fitted attributes; warn about columns that have not converged."""
+    def _store(self, result: TrainingResult, config: TrainingConfig) -> None:
+        """Set the fitted attributes; warn about what has not converged or is missing."""
         set_fitted(
             self,
             support=result.support,
@@ -227,8 +222,12 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
             compressed=result.compressed,
             report=result.report,
         )
-        self._fingerprint = result.fingerprint
+        self._fingerprint, self._forest_seed = result.fingerprint, config.seed
+        self._out_of_fold = result.out_of_fold
+        self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
         warn_unconverged(result.report)
+        if config.held_out and result.out_of_fold is None:
+            warn(NO_OUT_OF_FOLD, ConvergenceWarning)
 
     def _estimate_cost(self, X: Any, y: Any = None, **options: Any) -> CostEstimate:
         self._check_parameters()

@@ -30,8 +30,8 @@ every isotonic function, (2, m); or the inverse temperature."""
 COVERAGE = [number("a number above 0 and below 1", lambda value: 0 < value < 1)]
 
 CONFORMITY_SCORES = 10_000
-"""Maximum number of nonconformity scores that a model keeps. The coverage of new rows then varies
-by 0.3 points, with the rows that happen to be among them."""
+"""Maximum number of nonconformity scores that a model keeps. Keeping a random subset changes the
+coverage by about 0.3 points."""
 
 
 class _Identity(ClassifierMixin, BaseEstimator):
@@ -54,6 +54,15 @@ class _Identity(ClassifierMixin, BaseEstimator):
         return classify(self.decision_function(X), self.classes)
 
 
+def require_calibrator(method: str | None) -> None:
+    """Raise an error if scikit-learn does not have the calibrator."""
+    if method == "temperature" and parse_version(sklearn.__version__) < parse_version("1.8"):
+        raise InvalidParameterError(
+            "probability='temperature' needs scikit-learn 1.8; upgrade it, or set "
+            "probability='sigmoid'"
+        )
+
+
 def fit_calibration(
     method: str, values: Floats, codes: NDArray[np.int64], n_classes: int, weight: Floats
 ) -> Calibration:
@@ -70,11 +79,6 @@ def fit_calibration(
     n_classes : int
     weight : (n,)
     """
-    if method == "temperature" and parse_version(sklearn.__version__) < parse_version("1.8"):
-        raise InvalidParameterError(
-            "probability='temperature' needs scikit-learn 1.8; upgrade it, or set "
-            "probability='sigmoid'"
-        )
     every_row, values = np.arange(codes.size), values.astype(np.float64)
     wrapper = CalibratedClassifierCV(
         _Identity(np.arange(n_classes)),
@@ -82,7 +86,8 @@ def fit_calibration(
         ensemble=False,
         cv=[(every_row, every_row)],
     )
-    (fitted,) = wrapper.fit(values, codes, sample_weight=weight).calibrated_classifiers_
+    with sklearn.config_context(enable_metadata_routing=False):
+        (fitted,) = wrapper.fit(values, codes, sample_weight=weight).calibrated_classifiers_
     if method == "sigmoid":
         curves = [np.array([curve.a_, curve.b_]) for curve in fitted.calibrators]
     elif method == "isotonic":

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.callbacks import FitMonitor
 from hssvm.estimators.labels import (
     check_labels,
@@ -58,6 +59,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Rows, NDArray[np.int64], Floats]:
         """Set `classes_`; return rows, class indices and sample weights."""
+        require_calibrator(self.probability)
         X, y = self._check_rows(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self._next_multi_class = "ovr"
@@ -132,8 +134,10 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
             self._calibrate(None, codes, weight, 0)
             return
         rows = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
-        if rows.size == 0:
-            raise ValueError("out_of_fold=True needs a class with at least two rows")
+        if not weight[rows].any():
+            raise ValueError(
+                "out_of_fold=True needs a class with at least two rows of positive weight"
+            )
         values = result.out_of_fold[rows]
         if not isinstance(result.problem, PairsProblem):  # the values of pairs are by class
             values = self._by_class(values)
@@ -156,9 +160,9 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         if result.first_Z is not None and converged and not advised:
             monitor.advise(check_support(result.first_Z, result.problem.bound), report)
 
-    def _store(self, result: TrainingResult) -> None:
+    def _store(self, result: TrainingResult, config: TrainingConfig) -> None:
         self.multi_class_ = self._next_multi_class
-        super()._store(result)
+        super()._store(result, config)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the decision boundary, in units of the margin.

@@ -141,6 +141,10 @@ def estimate_cost(
     if multi_class == "auto":  # samples may be small enough to be exact
         multi_class = "ovo" if plan.exact(n) else "ovr"
         trial_parameters["multi_class"] = multi_class
+    if (
+        getattr(estimator, "probability", None) is not None
+    ):  # a sample may lack rows of rare classes
+        trial_parameters |= {"probability": None, "out_of_fold": True}
     one_vs_one = multi_class == "ovo" and y is not None and np.unique(y).size > 2
 
     def fit(rows: NDArray[np.int64], *, compressed_start: bool) -> Any:

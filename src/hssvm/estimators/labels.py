@@ -56,12 +56,12 @@ def require_two_classes(name: str, class_costs: Floats) -> None:
 
 
 def require_two_rows(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
-    """Raise ValueError if a class has a single row, which no model could leave out."""
-    rare = np.flatnonzero(np.bincount(codes, minlength=classes.size) == 1)
+    """Raise ValueError if a class has fewer than two rows, so that no model could leave out one."""
+    rare = np.flatnonzero(np.bincount(codes, minlength=classes.size) < 2)
     if rare.size:
         raise ValueError(
-            f"class {str(classes[rare[0]])!r} has only one row, and probabilities need at least "
-            "two; add rows, or set probability=None"
+            f"class {str(classes[rare[0]])!r} has fewer than two rows of positive weight, which "
+            "probabilities need; add rows, remove the class, or set probability=None"
         )
 
 

@@ -100,9 +100,10 @@ class ProbabilityMixin:
         >>> X = rng.standard_normal((2000, 2))
         >>> y = X[:, 0] + 0.5 * rng.standard_normal(2000) > 0
         >>> model = SVC(probability="sigmoid", random_state=0).fit(X, y)
-        >>> model.predict_proba([[0.0, 0.0], [2.0, 0.0]]).round(1)
-        array([[0.5, 0.5],
-               [0. , 1. ]])
+        >>> likely = model.predict_proba([[-2.0, 0.0], [2.0, 0.0]]) > 0.8
+        >>> likely
+        array([[ True, False],
+               [False,  True]])
         """
         check_is_fitted(self)
         calibration, n_classes = self.calibration_, self.classes_.size

@@ -44,6 +44,8 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         X, y = self._check_rows(X, y, y_numeric=True)
         if y.dtype.kind not in "fiub":
             raise ValueError("y contains labels, not numbers; use SVC for classification")
+        if self.out_of_fold and y.size == 1:
+            raise ValueError("out_of_fold=True needs at least two rows")
         return X, y, self._check_weight(sample_weight, X)
 
     def _finish(
@@ -67,8 +69,6 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         """Set what follows from predictions by models that have not seen the rows."""
         self.conformity_scores_ = None
         if result.out_of_fold is not None:
-            if y.size == 1:
-                raise ValueError("out_of_fold=True needs at least two rows")
             predicted = result.out_of_fold[:, 0] + center
             score = r2_score(y, predicted, sample_weight=weight)
             result.report.out_of_fold_score = float(score)

@@ -20,13 +20,15 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.base import BaseKernelSVM, require_one_kernel
 from hssvm.estimators.parameters import (
     GAMMA,
     NONE,
     POSITIVES,
+    RULES,
     Alternative,
     InvalidParameterError,
+    Rule,
     integer,
     sequence,
     word,
@@ -37,9 +39,10 @@ from hssvm.kernels.base import Floats
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
-from hssvm.model_selection.search import Given, mean_scores
+from hssvm.model_selection.search import Given, Search, mean_scores
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.persistence.archive import require
+from hssvm.training import Task, TrainingResult
 from hssvm.training.checks import check_edge
 from hssvm.training.summary import counted
 
@@ -62,6 +65,8 @@ SEARCH_RULES = {
 
 class BaseSearch(BaseKernelSVM):
     """Base class of the searches."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {**RULES, **SEARCH_RULES}
 
     _saved: ClassVar[tuple[str, ...]] = ("Cs_", "gammas_", "scores_", "best_index_", "_arrays")
 
@@ -107,7 +112,7 @@ class BaseSearch(BaseKernelSVM):
     def _route(self, params: Mapping[str, Any], sample_weight: Any) -> Bunch:
         """Return the metadata for the splitter and for the scorers.
 
-        Without metadata routing, `groups` is for the splitter, and `sample_weight` for the scorers.
+        Without metadata routing, `groups` is for the splitter; `_make_scoring` handles weights.
         """
         if _routing_enabled():
             return process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -129,16 +134,20 @@ class BaseSearch(BaseKernelSVM):
         scoring = self._scoring_or_default()
         scorers: Mapping[str, Callable[..., Any]]
         if _routing_enabled():  # the scorers pick what they ask for
-            scorers, weight = {SINGLE: check_scoring(self, scoring)}, None
+            raises = isinstance(self.error_score, str)
+            scorers, weight = {SINGLE: check_scoring(self, scoring, raise_exc=raises)}, None
         else:
             scorers = make_scorers(self, scoring)
         names = list(scoring) if isinstance(scoring, list | tuple | set | dict) else []
+        single = isinstance(scoring, str) and self.refit == scoring
         if names and not callable(self.refit) and self.refit not in names:
             raise InvalidParameterError(
                 f"with several scores, refit must be one of {', '.join(map(repr, names))}, or a "
                 f"callable, got {self.refit!r}"
             )
-        main = self.refit if isinstance(self.refit, str) else next(iter(names), None)
+        main = next(iter(names), None)
+        if isinstance(self.refit, str) and not single:
+            main = self.refit
         return Scoring(scorers, X, y, routed.scorer.score, weight, self.error_score, main)
 
     def _parameters_of(self, kind: Any) -> dict[str, Any]:
@@ -164,13 +173,14 @@ class BaseSearch(BaseKernelSVM):
             report=self._new_report(),
             **inputs,
         )
+        require_one_kernel(selection.config, selection.X, selection.make_kernel(1.0))
         if callable(self.refit) and selection.searches:
             raise InvalidParameterError(
                 "a callable refit chooses from given candidates; pass lists of Cs and gammas"
             )
         selected = selection.run()
         self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
-        self._select(selected.solver.results, selected.best)
+        self._select(selected.solver.results, selected.search, selection.scoring.failure)
         self._warn_about_search(selection, selected)
         return selection, selected
 
@@ -187,7 +197,7 @@ class BaseSearch(BaseKernelSVM):
             warn(advice, ConvergenceWarning)
             return
         g, c = (
-            int(np.flatnonzero(np.isclose(values, best, equal_nan=True))[0])
+            int(np.flatnonzero(_equal(values, best))[0])
             for values, best in ((self.gammas_, self.gamma_), (self.Cs_, self.C_))
         )
         if isinstance(selected.search.gammas, Given):
@@ -195,33 +205,55 @@ class BaseSearch(BaseKernelSVM):
         if isinstance(selected.search.Cs, Given):
             monitor.advise(check_edge("C", self.scores_[g], c, n_rows), report)
 
-    def score(self, X: Any, y: Any, **params: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Score the predictions by `scoring`; by that of `refit` if there are several.
 
         Parameters
         ----------
         X : (m, p) array-like or CSR matrix
         y : (m,) array-like
+        sample_weight : (m,) array-like, optional
         **params
-            Metadata for the scorer, such as `sample_weight`.
+            Other metadata for the scorer.
 
         Returns
         -------
         float
         """
         scoring = self._scoring_or_default()
+        if isinstance(scoring, list | tuple | set):
+            scoring = {name: name for name in scoring}
         if isinstance(scoring, dict):
+            if callable(self.refit):
+                raise ValueError(
+                    "score needs a single score, but there are several and refit is a callable; "
+                    "use sklearn.metrics.get_scorer"
+                )
             scoring = scoring[self.refit]
-        elif isinstance(scoring, list | tuple | set):
-            scoring = self.refit
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
         if _routing_enabled():
             params = process_routing(self, "score", **params).scorer.score
-        params = {name: value for name, value in params.items() if value is not None}
         found = get_scorer(scoring)(self, X, y, **params)
         return float(found[self.refit] if isinstance(found, dict) else found)
 
-    def _select(self, results: Results, best: tuple[float, float]) -> None:
-        """Set `cv_results_` and the best parameters, which are `best` unless `refit` decides."""
+    def _train_best(
+        self,
+        selection: Selection,
+        selected: Selected,
+        task: Task,
+        y: NDArray[Any],
+    ) -> TrainingResult:
+        """Train with the best parameters on all rows, and set the fitted attributes."""
+        gamma = next(g for g in selected.solver.results.gammas if _equal(g, self.gamma_))
+        X = self._scale(selection.X, selected.scaling)
+        problem = task.problem(X, y, selection.weight, selection.make_kernel(gamma))
+        result = selection.train(selected, gamma, self.C_, X, problem)
+        self._store(result, selection.config)
+        return result
+
+    def _select(self, results: Results, search: Search, failure: Exception | None) -> None:
+        """Set `cv_results_` and the best parameters."""
         self._arrays = results.arrays()
         self.cv_results_ = cv_results(self._arrays)
         if callable(self.refit):
@@ -229,18 +261,24 @@ class BaseSearch(BaseKernelSVM):
             if not 0 <= self.best_index_ < len(self.cv_results_["params"]):
                 raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
         else:
-            candidates = np.column_stack([self._arrays["gamma"], self._arrays["C"]])
-            same = np.isclose(candidates, best, rtol=1e-12, equal_nan=True).all(axis=1)
+            try:
+                gamma, C = search.best()
+            except ValueError as error:
+                raise error from failure
+            same = _equal(self._arrays["gamma"], gamma) & _equal(self._arrays["C"], C)
             self.best_index_ = int(np.flatnonzero(same)[0])
-        self._set_best(self._arrays)
+        self._set_best()
 
     def _main_name(self) -> str:
-        return self.refit if isinstance(self.refit, str) else SINGLE
+        named = isinstance(self.refit, str) and f"mean_test_{self.refit}" in self.cv_results_
+        return str(self.refit) if named else SINGLE
 
-    def _set_best(self, arrays: dict[str, Any]) -> None:
+    def _set_best(self) -> None:
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.C_, self.gamma_ = self.best_params_["C"], self.best_params_["gamma"]
-        self.multimetric_ = SINGLE not in arrays["scores"]
+        names = [key for key in self.cv_results_ if key.startswith("mean_test_")]
+        self.multimetric_ = names != [f"mean_test_{SINGLE}"]
+        self.__dict__.pop("best_score_", None)  # of an earlier fit
         if not callable(self.refit):
             mean = self.cv_results_[f"mean_test_{self._main_name()}"]
             self.best_score_ = float(mean[self.best_index_])
@@ -264,9 +302,14 @@ class BaseSearch(BaseKernelSVM):
         if self.best_index_ < 0:
             self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         require(0 <= self.best_index_ < m, "best_index_ is invalid")
-        name = self._main_name()
-        require(callable(self.refit) or name in arrays["scores"], "cv_results_ is invalid")
-        self._set_best(arrays)
+        main = self._main_name()
+        require(callable(self.refit) or main in arrays["scores"], "cv_results_ is invalid")
+        self._set_best()
+
+
+def _equal(values: Any, value: float) -> Any:
+    """Where values are equal to a value, which may be NaN."""
+    return (values == value) | (np.isnan(values) & np.isnan(value))
 
 
 def _arrays_of_grid(

@@ -81,7 +81,8 @@ class FoldSVC(SVC):
             return None
         own = np.zeros(self.codes.size, bool)
         own[self.model.test] = True
-        others = [(m.test[~own[m.test]], m.values[~own[m.test]]) for m in self.others]
+        usable = ~own & (self.weight > 0)
+        others = [(m.test[usable[m.test]], m.values[usable[m.test]]) for m in self.others]
         rows = np.concatenate([test for test, _ in others])
         if not np.array_equal(np.unique(self.codes[rows]), np.arange(self.classes_.size)):
             raise ValueError(

@@ -169,16 +169,18 @@ class FoldSolver:
             fitted, X = self.task.estimator(gamma, C, model, models)
             found.append(self.scoring(fitted, X, model.test))
             seconds.append(time.perf_counter() - begin)
-        scores = {name: np.array([one[name] for one in found]) for name in found[0]}
+        scores = self.scoring.by_name(found)
         fit_times = np.array([model.seconds for model in models])
         self.results.add(gamma, C, fit_times, np.array(seconds), scores)
-        return np.array([self.scoring.of_search(one) for one in found])
+        return self.scoring.of_search(scores)
 
     def _train_group(
         self, group: Group, gamma: float, Cs: list[float]
     ) -> dict[float, list[FoldModel]]:
         """Models of the folds of a group by C, without those that were cut short."""
-        if gamma not in group.matrices and not self.cut_short:
+        if self._skips():
+            return {}
+        if gamma not in group.matrices:
             kernel = self.make_kernel(gamma)
             group.matrices[gamma] = compress_kernel(
                 kernel, group.X, group.tree, self.plan, self.report
@@ -192,6 +194,10 @@ class FoldSolver:
         if len(self.groups) > 1 and not self.keep_all:
             group.matrices.clear()
         return models
+
+    def _skips(self) -> bool:
+        """Whether folds are skipped: not before the first score, even if it is rough."""
+        return self.cut_short and bool(self.starts)
 
     def _Cs_at_once(self, group: Group) -> int:
         """Number of values of C whose columns fit in memory together."""
@@ -214,7 +220,7 @@ class FoldSolver:
         self, group: Group, gamma: float, Cs: list[float]
     ) -> dict[float, list[FoldModel]]:
         folds, k, models = group.folds, self.task.k, dict[float, list[FoldModel]]()
-        if self.cut_short:
+        if self._skips():
             return models
         begin = time.perf_counter()
         n_folds = len(folds.splits)
@@ -226,7 +232,7 @@ class FoldSolver:
         if self.cut_short:
             finished = [c for c in finished if FINISHED.issuperset(status[:, c].flat)]
         if not finished and not self.starts:
-            finished = list(range(len(Cs)))  # a rough score is better than none
+            finished = list(range(len(Cs)))
         for c in finished:
             models[Cs[c]] = []
             for f, (_, test) in enumerate(folds.splits):
@@ -256,7 +262,7 @@ class FoldSolver:
             passed = before - self.monitor.seconds_left
             if answer is None and self._late(None if exact else passed / (iteration * problem.k)):
                 answer = Status.MAX_TIME
-            self.cut_short = answer is not None
+            self.cut_short = self.cut_short or answer is not None
             return answer
 
         with self.report.stage("folds", goal=self.tol):

@@ -23,18 +23,15 @@ class Folds:
         Indices of rows of the sample.
     rows : (m,) int64
         The rows of the sample among all rows, ascending.
-    numbers : list of int
-        The number of each fold.
     """
 
     splits: list[Split]
     rows: NDArray[np.int64]
-    numbers: list[int]
 
     @classmethod
     def of(cls, splits: list[Split], n_rows: int) -> Folds:
         """Return folds on all rows."""
-        return cls(splits, np.arange(n_rows), list(range(len(splits))))
+        return cls(splits, np.arange(n_rows))
 
     def with_tests(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add the test rows of folds without test rows in `rows`; the result is ascending."""
@@ -51,14 +48,11 @@ class Folds:
         splits = [
             (new[train][new[train] >= 0], new[test][new[test] >= 0]) for train, test in self.splits
         ]
-        return Folds(splits, self.rows[rows], self.numbers)
+        return Folds(splits, self.rows[rows])
 
     def separate(self) -> list[Folds]:
         """Return each fold separately."""
-        return [
-            Folds([split], self.rows, [number])
-            for split, number in zip(self.splits, self.numbers, strict=True)
-        ]
+        return [Folds([split], self.rows) for split in self.splits]
 
     @property
     def excluded(self) -> NDArray[np.bool_]:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import FitFailedWarning, UnsetMetadataPassedError
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import _check_method_params
 
 from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.warn import warn
 from hssvm.kernels.base import Floats
 
 SINGLE = "score"
 """Name of the only metric, as in `sklearn.model_selection.GridSearchCV`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Scoring:
     """Scores models on some of the rows.
 
@@ -38,6 +38,8 @@ class Scoring:
     error_score : float or 'raise'
     main : str or None
         The score that a search maximizes; None if there is only one.
+    failure : Exception or None
+        The first error of a scorer.
     """
 
     scorers: Mapping[str, Callable[..., Any]]
@@ -47,6 +49,7 @@ class Scoring:
     sample_weight: Floats | None = None
     error_score: Any = np.nan
     main: str | None = None
+    failure: Exception | None = None
 
     def __call__(self, model: Any, X: Any, rows: NDArray[np.int64]) -> dict[str, float]:
         """Return the scores of a model by name.
@@ -66,22 +69,43 @@ class Scoring:
             params = _check_method_params(self.X, params, indices=rows)
             try:
                 score = scorer(model, X, self.y[rows], **params)
+            except UnsetMetadataPassedError:
+                raise
             except Exception as error:
-                if isinstance(self.error_score, str):
-                    raise
-                warnings.warn(
-                    f"Scoring failed, and the score is {self.error_score}: "
-                    f"{type(error).__name__}: {error}; set error_score='raise' to see where.",
-                    FitFailedWarning,
-                    stacklevel=2,
-                )
-                score = self.error_score
-            scores |= score if isinstance(score, dict) else {name: score}
-        return {name: float(score) for name, score in scores.items()}
+                score = self._failed(error)
+            found = score if isinstance(score, dict) else {name: score}
+            for key, value in found.items():  # scikit-learn describes errors by strings
+                text = isinstance(value, str)
+                scores[key] = self._failed(RuntimeError(value)) if text else float(value)
+        return scores
 
-    def of_search(self, scores: Mapping[str, float]) -> float:
-        """Return the score that the search maximizes."""
+    def _failed(self, error: Exception) -> float:
+        """Return the score of a scorer that has failed, or raise its error."""
+        if isinstance(self.error_score, str):
+            raise error
+        if self.failure is None:
+            self.failure = error
+            warn(
+                f"Scoring failed, and the score is {self.error_score}: {type(error).__name__}: "
+                f"{error}; set error_score='raise' to see where.",
+                FitFailedWarning,
+            )
+        return float(self.error_score)
+
+    def by_name(self, found: list[dict[str, float]]) -> dict[str, NDArray[np.float64]]:
+        """Return the scores of all folds by name; those of failed scorers are `error_score`."""
+        names = dict.fromkeys(name for scores in found for name in scores)
+        if names.keys() - self.scorers.keys():  # scorers that return dicts have other names
+            names = {name: None for name in names if all(name in s for s in found)
+                     or name not in self.scorers}  # fmt: skip
+        missing = np.nan if isinstance(self.error_score, str) else self.error_score
+        return {name: np.array([scores.get(name, missing) for scores in found]) for name in names}
+
+    def of_search(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the scores that the search maximizes, (n_folds,)."""
         name = SINGLE if self.main is None else self.main
+        if name not in scores and self.failure is not None:
+            return np.full(len(next(iter(scores.values()))), float(self.error_score))
         if name not in scores:
             refit = True if self.main is None else self.main
             raise InvalidParameterError(
@@ -105,7 +129,10 @@ def make_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:
 def accepts_weight(scorer: Callable[..., Any]) -> bool:
     """Whether a scorer, or the metric that it wraps, has a parameter `sample_weight`."""
     metric = getattr(scorer, "_score_func", scorer)
-    parameters = inspect.signature(metric).parameters.values()
+    try:
+        parameters = inspect.signature(metric).parameters.values()
+    except (TypeError, ValueError):  # a builtin
+        return False
     return any(
         parameter.name == "sample_weight" or parameter.kind is parameter.VAR_KEYWORD
         for parameter in parameters

@@ -135,12 +135,12 @@ class Search:
                 center = best
 
     def best(self) -> tuple[float, float]:
-        """Return gamma and C of the best mean score, the smallest ones in case of a tie."""
+        """Return gamma and C of the best mean score, of several the smallest gamma, then C."""
         known = self._known()
         if not known:
             raise ValueError(
-                "no candidate has a score in every fold; if a fold has rows of only one class, use "
-                "fewer folds or another scoring"
+                "no candidate has a score in every fold; if the time was up, raise max_time; if a "
+                "fold has rows of only one class, use fewer folds or another scoring"
             )
         g, c = min(pair for pair, mean in known.items() if mean == max(known.values()))
         return self.gammas.value(g), self.Cs.value(c)

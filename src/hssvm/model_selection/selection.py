@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.estimators.base import require_one_kernel
 from hssvm.estimators.kernel import gamma_of_rows, has_gamma
 from hssvm.estimators.parameters import as_scalar
 from hssvm.kernels import Kernel
@@ -60,13 +59,11 @@ class Selected:
     solver : FoldSolver
         With the kernel matrices and coefficients of the folds.
     scaling : {None, 'standard', 'minmax'}
-    best : (gamma, C)
     """
 
     search: Search
     solver: FoldSolver
     scaling: str | None
-    best: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +121,7 @@ class Selection:
         if first_scores is not None:
             search.scores[gammas.start, Cs.start] = first_scores
         search.run()
-        return Selected(search, solver, kind, search.best())
+        return Selected(search, solver, kind)
 
     def train(
         self, selected: Selected, gamma: float, C: float, X: Rows, problem: Problem
@@ -138,7 +135,6 @@ class Selection:
         matrix = solver.matrix(gamma) if same_rows else None
         start = solver.starts.get((gamma, C)) if matrix is not None else None
         config, report, monitor = self.config, self.report, self.monitor
-        require_one_kernel(config, X, kernel)
         plan = config.plan_for(X, kernel)
         if matrix is not None and plan.direct(problem, kernel, X):
             matrix, config = None, replace(config, compressed_start=False)

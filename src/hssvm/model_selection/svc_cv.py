@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,12 @@ from sklearn.utils import indexable
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.parameters import (
-    RULES,
-    Rule,
     without,
 )
 from hssvm.estimators.svc import SVC
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
-from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
+from hssvm.model_selection.base import BaseSearch
 from hssvm.model_selection.fold_models import ClassificationFolds
 from hssvm.persistence import savable
 from hssvm.training import Classification
@@ -109,11 +107,6 @@ fit_report_, n_features_in_
     >>> model.scores_.shape
     (2, 2, 5)
     """
-
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **RULES,
-        **SEARCH_RULES,
-    }
 
     @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
     def __init__(
@@ -214,12 +207,8 @@ fit_report_, n_features_in_
                 ),
                 monitor=monitor,
             )
-            X = self._scale(X, selected.scaling)
             task = replace(classification, Cs=np.array([self.C_]))
-            kernel = selection.make_kernel(self.gamma_)
-            problem = task.problem(X, codes, weight, kernel)
-            result = selection.train(selected, self.gamma_, self.C_, X, problem)
-            self._store(result)
+            result = self._train_best(selection, selected, task, codes)
             self._finish(result, codes, monitor)
             self._use_out_of_fold(result, codes, weight)
         return self

@@ -187,11 +187,8 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
                 scoring=self._make_scoring(given_X, y, routed, score_weight),
                 monitor=monitor,
             )
-            X = self._scale(X, selected.scaling)
             final = Regression(self.C_, self.epsilon_, center)
-            problem = final.problem(X, y, weight, selection.make_kernel(self.gamma_))
-            result = selection.train(selected, self.gamma_, self.C_, X, problem)
-            self._store(result)
+            result = self._train_best(selection, selected, final, y)
             self._finish(result, final, y, weight, monitor)
         return self
 

@@ -148,8 +148,8 @@ class PairsProblem:
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """The classes."""
-        return self.codes
+        """The classes; rows without a cost are separate."""
+        return self.codes + self.n_classes * (self.cost == 0)
 
     @property
     def pair_sizes(self) -> NDArray[np.int64]:
