@@ -1,12 +1,12 @@
-"""Probabilities: SVC(probability=...) beside CalibratedClassifierCV(SVC(), ensemble=False, cv=5).
+"""Probabilities: SVC(probability=...) beside CalibratedClassifierCV(SVC(), ensemble=False).
 
 python -m benchmarks.peers.probability [NAME ...] [--method sigmoid] [--refine auto] [--repeats 2]
 
 The same estimator and parameters in both, on the published split; the wrapper's folds are shuffled.
-*Cost* is the time of a fit with
-probabilities relative to one without, best of the repeats; the fits alternate, and the wrapper runs
-once. *Calibration error* is the mean difference between the largest probability and the accuracy,
-over 15 bins (expected calibration error). Threads: set OMP_NUM_THREADS.
+*Cost* is the time of a fit with probabilities relative to one without, best of the repeats. The
+fits alternate; the wrapper runs once. *Calibration error* is the mean difference between the
+largest probability and the accuracy, over 15 bins (expected calibration error). Threads: set
+OMP_NUM_THREADS.
 """
 
 import argparse

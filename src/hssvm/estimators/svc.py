@@ -128,8 +128,9 @@ default='rbf'
         The kernel with the parameters used in the fit.
     out_of_fold_decision_ : (n,) or (n, n_classes) array
         Decision values of the training rows, each from a model that was trained without a fifth
-        of the rows, this one included; with ``out_of_fold=True`` only. NaN for a row that is the
-        only one of its class. Model files do not store it.
+        of the rows, this one included; with ``out_of_fold=True`` only. On the exact kernel, these
+        models have a gap of 5 %. NaN for a row that is the only one of its class with a positive
+        weight, or without one. Model files do not store it.
     calibration_ : tuple or None
         Method and curves of `predict_proba`.
     conformity_scores_ : (m,) array or None

@@ -91,7 +91,7 @@ leaf_size, max_rank, compressor, random_state, verbose
     multimetric_ : bool
     n_splits_ : int
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, kernel_, \
-fit_report_, n_features_in_
+calibration_, conformity_scores_, fit_report_, n_features_in_
         As in `SVC`, with the best parameters, trained on all rows.
 
     Examples
@@ -107,6 +107,8 @@ fit_report_, n_features_in_
     >>> model.scores_.shape
     (2, 2, 5)
     """
+
+    _default_scoring = "accuracy"
 
     @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
     def __init__(
@@ -161,8 +163,6 @@ fit_report_, n_features_in_
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose
-
-    _default_scoring = "accuracy"
 
     def _fitted_C(self) -> float:
         return self.C_

@@ -74,6 +74,8 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
     True
     """
 
+    _saved = ("epsilon_",)
+    _default_scoring = "r2"
     _rules: ClassVar[Mapping[str, Rule]] = {
         **RULES,
         **SEARCH_RULES,
@@ -133,10 +135,6 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose
-
-    _saved = ("epsilon_",)
-
-    _default_scoring = "r2"
 
     def _fitted_task(self) -> Regression:
         return Regression(self.C_, self.epsilon_)
