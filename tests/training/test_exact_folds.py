@@ -68,7 +68,8 @@ def test_balanced_columns(seed):
         assert np.all(np.diff(share) >= -1e-12)  # the nearest ones are reduced first
 
 
-def test_near_rows(rng):
+def test_near_rows(rng, monkeypatch):
+    monkeypatch.setattr(exact_folds, "MIN_NEAR", 100)
     distance, strata = rng.uniform(0, 5, (900, 2)), rng.integers(3, size=900)
     strata[:40] = 3
     near = _near(distance, strata)

@@ -34,7 +34,7 @@ FOLD_GAP, FOLD_VIOLATION = 0.05, 0.5
 """Gap and largest violation, relative to the size of the decision values, at which models that
 leave out a fold are done. Smaller ones do not change the calibration of probabilities."""
 
-NEAR, MIN_NEAR = 0.5, 100
+NEAR, MIN_NEAR = 0.5, 400
 """Rows are far outside or inside the margin if their distance exceeds NEAR; but the MIN_NEAR rows
 of every class that are nearest to the margin always count."""
 
