@@ -24,7 +24,8 @@ def data(rng, n=400):
 
 
 def search(**parameters):
-    given = {"gammas": GAMMAS, "cv": 3, "tol": 1e-6, "scaling": None, "random_state": 0}
+    given = {"gammas": GAMMAS, "cv": StratifiedKFold(3), "tol": 1e-6}
+    given |= {"scaling": None, "random_state": 0}
     return SVCCV(Cs, **given | parameters)
 
 
@@ -77,7 +78,7 @@ def test_several_scores(scoring, rng):
     found = search(scoring=scoring, refit=name).fit(X, y)
     theirs = GridSearchCV(SVC(), {"C": Cs, "gamma": GAMMAS}, scoring=scoring, refit=name, cv=3)
     theirs.fit(X, y)
-    assert found.cv_results_.keys() == theirs.cv_results_.keys()
+    assert found.cv_results_.keys() == theirs.cv_results_.keys() | {"iter", "n_resources"}
     assert found.multimetric_
     order = [found.cv_results_["params"].index(p) for p in theirs.cv_results_["params"]]
     for key, values in theirs.cv_results_.items():
@@ -119,7 +120,7 @@ def test_a_callable_with_several_scores(rng, tmp_path):
 
     found = search(scoring=scoring, refit="two").fit(X, y)
     assert_allclose(found.scores_[0, 0, 0], found.cv_results_["split0_test_two"][0])
-    found.set_params(scoring=None).save(tmp_path / "model.hssvm")
+    found.set_params(scoring=None, cv=3).save(tmp_path / "model.hssvm")
     loaded = hssvm.load(tmp_path / "model.hssvm")
     for key, values in found.cv_results_.items():
         assert_array_equal(loaded.cv_results_[key], values)

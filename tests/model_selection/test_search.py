@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from hssvm.model_selection.search import Free, Given, Search
+from hssvm.kernels import Gaussian
+from hssvm.model_selection.rounds import affordable_rows, round_sizes
+from hssvm.model_selection.search import COARSE, FINE, Free, Given, Search
 
 
 def walk(gammas, Cs, mean, stopped=lambda: False):
@@ -15,8 +17,9 @@ def walk(gammas, Cs, mean, stopped=lambda: False):
         means = [mean(np.log10(gamma), np.log10(C)) for C in values]
         return np.array(means)[:, None] + [-0.01, 0, 0.01]
 
-    search = Search(gammas, Cs, score, stopped)
-    search.run()
+    search = Search(gammas, Cs, stopped)
+    search.walk(score, COARSE)
+    search.walk(score, FINE)
     return search, calls
 
 
@@ -41,7 +44,7 @@ def test_the_walk_finds_a_peak_beyond_the_first_values(rng):
     gammas, Cs, scores = search.grid()
     assert np.all(np.diff(gammas) > 0)
     assert np.all(np.diff(Cs) > 0)
-    assert np.count_nonzero(~np.isnan(scores[:, :, 0])) == len(search.scores)
+    assert np.count_nonzero(~np.isnan(scores[:, :, 0])) == len(search.rounds[0])
 
 
 def test_the_walk_stays_where_all_is_equal():
@@ -73,7 +76,77 @@ def test_a_search_that_is_stopped_has_what_it_scored():
 def test_values_are_needed():
     with pytest.raises(ValueError, match="at least one value"):
         Given([])
-    search = Search(Given([1.0]), Given([1.0]), lambda g, C: np.full((1, 2), np.nan), lambda: False)
-    search.run()
+    search = Search(Given([1.0]), Given([1.0]), lambda: False)
+    search.walk(lambda g, C: np.full((1, 2), np.nan), FINE)
     with pytest.raises(ValueError, match="use fewer folds"):
         search.best()
+
+
+def test_gains_smaller_than_their_error_do_not_move_the_center():
+    gains = {0.0: [0.0, 0.0, 0.0], 1.0: [0.3, -0.2, -0.04]}
+
+    def score(gamma, values):
+        base = 0.5 - abs(np.log10(gamma))
+        return np.array([base + np.array(gains.get(np.log10(C), [-0.1] * 3)) for C in values])
+
+    search = Search(Free(1.0), Free(1.0), lambda: False)
+    search.walk(score, COARSE)
+    assert max(position for _, position in search.rounds[0]) == COARSE
+    assert search.best() == (1.0, 10.0)  # of the scored ones, still the best
+
+
+def test_rounds_do_not_mix():
+    def score(factor):
+        return lambda gamma, values: np.array([[factor * C] * 3 for C in values])
+
+    search = Search(Given([1.0]), Given([1.0, 2.0, 3.0, 4.0]), lambda: False)
+    search.walk(score(1), COARSE)
+    search.begin_round()
+    search.again(score(-1), 2)
+    assert search.best() == (1.0, 3.0)
+    assert search.grid()[2][0, :, 0].tolist() == [1, 2, -3, -4]
+    search.begin_round()
+    search.again(lambda gamma, values: np.full((len(values), 3), np.nan), 1)
+    assert search.best() == (1.0, 3.0)
+    assert search.last_round == 1
+    assert search.grid()[2][0, :, 0].tolist() == [1, 2, -3, -4]
+    search.begin_round()
+    search.again(score(1), 2)
+    assert search.best() == (1.0, 4.0)
+
+
+def test_rows_too_few_for_a_score():
+    search = Search(Given([1.0]), Given([1.0, 2.0, 3.0]), lambda: False)
+    search.walk(lambda gamma, values: np.full((len(values), 3), np.nan), COARSE)
+    search.begin_round()
+    search.again(lambda gamma, values: np.array([[C] * 3 for C in values]), 2)
+    assert search.best() == (1.0, 2.0)  # of those that were scored
+
+
+def test_a_stopped_round_has_scored_the_best_first():
+    calls = []
+
+    def score(gamma, values):
+        calls.append(gamma)
+        return np.array([[-abs(np.log10(gamma) - 1)] * 3 for _ in values])
+
+    search = Search(Given([0.01, 0.1, 1.0, 10.0, 100.0]), Free(1.0), lambda: len(calls) > 5)
+    search.walk(score, COARSE)
+    search.begin_round()
+    search.walk(score, FINE)
+    assert calls[5] == 10.0
+    assert search.best()[0] == 10.0
+
+
+def test_sizes_of_rounds():
+    assert round_sizes(1000, None) == [1000]
+    assert round_sizes(4000, None) == [2000, 4000]
+    assert round_sizes(90_000, None) == [5000, 15_000, 45_000]
+    assert round_sizes(90_000, 1) == [90_000]
+    assert round_sizes(90_000, 9) == [30_000, 90_000]
+    assert round_sizes(1500, 100) == [1500]
+    kernel = Gaussian(1.0)
+    assert affordable_rows(kernel, np.zeros((3000, 2), np.float32)) == 3000
+    many = affordable_rows(kernel, np.zeros((10**6, 2), np.float32))
+    wide = affordable_rows(kernel, np.zeros((10**6, 800), np.float32))
+    assert 2000 < wide < many < 10**6

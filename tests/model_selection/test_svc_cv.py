@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     PredefinedSplit,
     ShuffleSplit,
     StratifiedKFold,
@@ -16,12 +17,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC as ExactSVC
 
 from hssvm import SVC, SVCCV
-from hssvm.estimators.callbacks import FitMonitor
 from hssvm.kernels import Gaussian, Linear
-from hssvm.model_selection import selection
+from hssvm.model_selection import fold_fitter, rounds
+from hssvm.model_selection.fold_fitter import FoldFitter
 from hssvm.model_selection.folds import Folds, sample_rows
 from hssvm.model_selection.search import mean_scores
-from hssvm.problems import SVCProblem
+from hssvm.solvers import WorkingSet
 
 
 def data(rng, n, n_classes=2):
@@ -31,18 +32,18 @@ def data(rng, n, n_classes=2):
 
 
 @pytest.mark.filterwarnings("ignore:The best C is at the edge")
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_scores_are_those_of_a_fit_per_fold(n_classes, rng):
+@pytest.mark.parametrize(("n_classes", "multi_class"), [(2, "auto"), (3, "auto"), (3, "ovr")])
+def test_scores_are_those_of_a_fit_per_fold(n_classes, multi_class, rng):
     X, y = data(rng, 500, n_classes)
     cv = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(1000)))
     Cs, gammas = [0.1, 10.0], [0.2, 1.0]
-    model = SVCCV(Cs, gammas=gammas, cv=cv, tol=1e-6).fit(X, y)
+    model = SVCCV(Cs, gammas=gammas, cv=cv, multi_class=multi_class, tol=1e-6).fit(X, y)
     assert model.scores_.shape == (2, 2, 3)
     for g, c, f in np.ndindex(model.scores_.shape):
         train, test = list(cv.split(X, y))[f]
-        fold = SVC(C=Cs[c], gamma=gammas[g], multi_class="ovr").fit(X[train], y[train])
+        fold = SVC(C=Cs[c], gamma=gammas[g], multi_class=multi_class).fit(X[train], y[train])
         assert abs(fold.score(X[test], y[test]) - model.scores_[g, c, f]) <= 0.02
-    best = SVC(C=model.C_, gamma=model.gamma_, multi_class="ovr").fit(X, y)
+    best = SVC(C=model.C_, gamma=model.gamma_, multi_class=multi_class).fit(X, y)
     assert_allclose(model.decision_function(X), best.decision_function(X), atol=1e-3)
     assert_allclose(model.best_score_, model.scores_.mean(axis=2).max())
 
@@ -56,9 +57,10 @@ def test_rounding_does_not_decide_between_equals(rng):
 def test_results_have_the_form_of_a_grid_search(rng):
     X, y = data(rng, 300)
     Cs, gammas = [0.1, 1.0], [0.3, 3.0]
-    ours = SVCCV(Cs, gammas=gammas, cv=3, tol=1e-6).fit(X, y)
-    theirs = GridSearchCV(ExactSVC(), {"C": Cs, "gamma": gammas}, cv=3).fit(X, y)
-    assert ours.cv_results_.keys() == theirs.cv_results_.keys()
+    cv = StratifiedKFold(3)
+    ours = SVCCV(Cs, gammas=gammas, cv=cv, tol=1e-6).fit(X, y)
+    theirs = GridSearchCV(ExactSVC(), {"C": Cs, "gamma": gammas}, cv=cv).fit(X, y)
+    assert ours.cv_results_.keys() == theirs.cv_results_.keys() | {"iter", "n_resources"}
     order = [ours.cv_results_["params"].index(p) for p in theirs.cv_results_["params"]]
     for key in ("mean_test_score", "split0_test_score"):
         assert_allclose(ours.cv_results_[key][order], theirs.cv_results_[key], atol=0.03)
@@ -68,29 +70,28 @@ def test_results_have_the_form_of_a_grid_search(rng):
 
 
 @pytest.mark.filterwarnings("ignore:The best C is at the edge")
-@pytest.mark.parametrize("limited", [False, True])
-def test_blocks_of_columns_do_not_change_the_result(limited, rng, monkeypatch):
+def test_blocks_of_columns_do_not_change_the_result(rng, monkeypatch):
     X, y = data(rng, 500)
     whole = SVCCV(5, gammas=["scale"], cv=3, tol=1e-6, random_state=0).fit(X, y)
-    n_columns = []
-    prox = SVCProblem.evaluate
-
-    def evaluate(problem, Z, F):
-        n_columns.append(problem.k)
-        return prox(problem, Z, F)
-
-    monkeypatch.setattr(SVCProblem, "evaluate", evaluate)
-    if limited:
-        blocks = clone(whole).set_params(memory_limit="30MB")
-        monkeypatch.setattr("hssvm.training.memory.SOLVE_ARRAYS", 1e5)
-        monkeypatch.setattr("hssvm.training.pipeline.require_within", lambda *args: None)
-    else:
-        blocks = clone(whole)
-        monkeypatch.setattr("hssvm.model_selection.fold_solver.DEFAULT_MEMORY", 1.0)
-    blocks.fit(X, y)
-    assert max(n_columns) == 3  # the folds of one C
-    assert_allclose(blocks.scores_, whole.scores_, atol=0.02)
     assert_array_equal(whole.Cs_, np.logspace(-2, 2, 5))
+    monkeypatch.setattr(fold_fitter, "SEPARATE_ROWS", 0)
+    n_columns = []
+    solve = WorkingSet.solve
+
+    def counted(solver, problem, *arguments):
+        n_columns.append(problem.k)
+        return solve(solver, problem, *arguments)
+
+    monkeypatch.setattr(WorkingSet, "solve", counted)
+    together = clone(whole).fit(X, y)
+    assert max(n_columns) == 15
+    assert_allclose(together.scores_, whole.scores_, atol=0.02)
+    n_columns.clear()
+    blocks = clone(whole).set_params(memory_limit="30MB")
+    monkeypatch.setattr(fold_fitter, "REFINE_DOUBLES", 1e3)
+    monkeypatch.setattr("hssvm.training.pipeline.require_within", lambda *args: None)
+    assert_allclose(blocks.fit(X, y).scores_, together.scores_, atol=0.02)
+    assert max(n_columns) == 3  # the folds of one C
 
 
 def test_other_scores_and_splits(rng):
@@ -133,15 +134,49 @@ def test_labels_of_held_out_rows_are_not_used(rng):
     assert_allclose(scores[0], 1 - scores[1])
 
 
-def test_compressed_folds(rng):
-    X, y = data(rng, 4000)
+@pytest.mark.filterwarnings("ignore:The best")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_folds_of_many_rows(n_classes, rng):
+    X, y = data(rng, 9000, n_classes)
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     model = SVCCV([0.1, 10.0], gammas=[0.5], cv=cv, random_state=0).fit(X, y)
-    assert "compress" in model.fit_report_.seconds
     for c, f in np.ndindex(2, 3):
         train, test = list(cv.split(X, y))[f]
         fold = SVC(C=model.Cs_[c], gamma=0.5, random_state=0).fit(X[train], y[train])
-        assert abs(fold.score(X[test], y[test]) - model.scores_[0, c, f]) <= 0.02
+        assert abs(fold.score(X[test], y[test]) - model.scores_[0, c, f]) <= 0.01
+
+
+def test_integers_shuffle_the_rows(rng):
+    """Folds of sorted rows would be regions of which the others know nothing."""
+    X = np.sort(rng.uniform(0, 10, (600, 1)), axis=0)
+    y = np.floor(X[:, 0]).astype(int) % 2
+    shuffled = SVCCV([10.0], gammas=[10.0], random_state=0).fit(X, y)
+    assert shuffled.best_score_ > 0.9
+    split = SVCCV([10.0], gammas=[10.0], cv=KFold(5), random_state=0).fit(X, y)
+    assert split.best_score_ < 0.7
+    same = clone(shuffled).fit(X, y)
+    assert_array_equal(same.scores_, shuffled.scores_)
+
+
+@pytest.mark.filterwarnings("ignore:The best")
+def test_many_candidates_are_scored_in_rounds(rng):
+    X, y = data(rng, 6600)
+    Cs = np.logspace(-2, 2, 9)
+    model = SVCCV(Cs, gammas=[0.05, 0.5, 5.0], cv=3, random_state=0).fit(X, y)
+    results = model.cv_results_
+    sizes = [np.unique(results["n_resources"][results["iter"] == i]) for i in range(2)]
+    assert [size.item() for size in sizes] == [2200, 6600]
+    assert [np.sum(results["iter"] == i) for i in range(2)] == [27, 9]
+    assert results["iter"][model.best_index_] == 1
+    assert results["rank_test_score"][model.best_index_] == 1
+    last = results["iter"] == 1
+    assert model.best_score_ == results["mean_test_score"][last].max()
+    assert set(results["rank_test_score"][last]) <= set(range(1, 10))
+    assert not np.isnan(model.scores_).any()
+    for i in np.flatnonzero(last):  # scores_ has the last ones
+        params = results["params"][i]
+        g, c = model.gammas_.tolist().index(params["gamma"]), model.Cs_.tolist().index(params["C"])
+        assert model.scores_[g, c].mean() == pytest.approx(results["mean_test_score"][i])
 
 
 def test_weights(rng):
@@ -157,6 +192,18 @@ def test_weights(rng):
     twice = SVCCV([1.0], gammas=[1.0], cv=3, tol=1e-6).fit(X, y, sample_weight=2.0)
     same = SVC(C=2.0, gamma=1.0).fit(X, y)
     assert_allclose(twice.decision_function(X), same.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_fold_without_a_class(n_classes, rng):
+    X, y = data(rng, 300, n_classes)
+    labels = np.array(["one", "two", "three"])[y]
+    train = np.flatnonzero(y != 1)
+    cv = [(train, np.setdiff1d(np.arange(300), train))]
+    with pytest.warns(UserWarning, match="trains without rows of class 'two', and cannot predict"):
+        model = SVCCV([1.0], gammas=[1.0], cv=cv).fit(X, labels)
+    assert model.best_score_ == 0
+    assert model.score(X, labels) > 0.6
 
 
 def test_kernels_without_a_gamma(rng):
@@ -225,9 +272,10 @@ def test_one_of_them_is_searched(auto, rng):
     assert getattr(model, f"{auto}_").size >= 5
 
 
-def test_the_search_uses_a_sample_and_the_model_all_rows(rng, monkeypatch):
+def test_the_search_uses_samples_and_the_model_all_rows(rng, monkeypatch):
     X, y = stripes(rng, 3000)
-    monkeypatch.setattr(selection, "SEARCH_ROWS", 800)
+    monkeypatch.setattr(rounds, "FIRST_ROWS", 800)
+    monkeypatch.setattr(rounds, "SEARCH_ROWS", 1700)
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     seen = []
 
@@ -236,7 +284,8 @@ def test_the_search_uses_a_sample_and_the_model_all_rows(rng, monkeypatch):
         return float(np.mean(model.predict(rows) == labels))
 
     model = SVCCV(cv=cv, scoring=scoring, scaling=None, refine=False, random_state=0).fit(X, y)
-    assert 200 < min(seen) <= max(seen) < 350  # a third of the sample
+    assert 200 < min(seen) < 350  # a third of the first sample
+    assert 500 < max(seen) < 650  # and of the last
     assert model.fit_report_.n_rows == 3000
     same = SVC(C=model.C_, gamma=model.gamma_, refine=False, random_state=0).fit(X, y)
     assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-6)
@@ -258,32 +307,24 @@ def test_rows_of_a_sample_keep_their_folds(rng):
     assert_array_equal(np.flatnonzero(~excluded[:, 0]), np.arange(60))
 
 
-class Clock:
-    """A clock that goes by the iterations of columns, one second each."""
-
-    def __init__(self, monkeypatch):
-        self.now = 0.0
-        monkeypatch.setattr("time.perf_counter", lambda: self.now)
-        look = FitMonitor.after_check
-
-        def after_check(tasks, iteration, gap):
-            self.now += 10 * gap.size
-            return look(tasks, iteration, gap)
-
-        monkeypatch.setattr(FitMonitor, "after_check", after_check)
-
-
 def test_time_is_left_for_the_final_fit(rng, monkeypatch):
     X, y = data(rng, 3000)
-    clock = Clock(monkeypatch)
+    now = 0.0
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    fit = FoldFitter.fit
+
+    def one_second_each(fitter, groups, Cs):
+        nonlocal now
+        now += 3 * len(Cs)
+        return fit(fitter, groups, Cs)
+
+    monkeypatch.setattr(FoldFitter, "fit", one_second_each)
     model = SVCCV([1.0, 3.0], gammas=[0.1, 0.3, 1.0, 3.0, 10.0], cv=3, refine=False, random_state=0)
-    model.set_params(max_time=1200)
-    with pytest.warns(
-        ConvergenceWarning, match=r"cut short: \d candidates, of 10, were scored; raise"
-    ):
+    model.set_params(max_time=30)
+    with pytest.warns(ConvergenceWarning, match=r"cut short: 4 candidates, of 10, were scored; ra"):
         model.fit(X, y)
     assert model.fit_report_.status == ["CONVERGED"]
-    assert clock.now < 1200
+    assert now < 30
     assert any("cut short" in advice for advice in model.fit_report_.advice)
     assert model.scores_.shape == (5, 2, 3)
     assert np.isnan(model.scores_[-1]).all()
@@ -320,6 +361,65 @@ def test_rare_classes_and_small_folds_are_in_the_sample(rng):
     fold[rng.choice(8000, 3, replace=False)] = 0
     few = SVCCV(Cs=[1.0], cv=PredefinedSplit(fold), random_state=0).fit(X, y)
     assert np.isclose(3 * few.best_score_, round(3 * few.best_score_))
+
+
+@pytest.mark.filterwarnings("ignore:The best")
+def test_few_positives_in_a_fold_are_in_every_sample(rng):
+    X = rng.standard_normal((9000, 2))
+    y = (X[:, 0] + rng.standard_normal(9000) > 2).astype(int)
+    fold = rng.integers(1, 3, 9000)
+    fold[np.flatnonzero(y == 1)[:2]] = 0
+    fold[np.flatnonzero(y == 0)[:500]] = 0
+    cv = PredefinedSplit(fold)
+    model = SVCCV([1, 3, 10, 30], gammas=[0.1], scoring="roc_auc", cv=cv, random_state=0)
+    assert not np.isnan(model.fit(X, y).scores_).any()
+
+
+@pytest.mark.filterwarnings("ignore:The best")
+@pytest.mark.parametrize("failing", [2000, 6333])
+def test_a_round_without_scores(failing, rng):
+    X, y = data(rng, 19_000)
+
+    def scoring(model, rows, labels):
+        fails = abs(2 * len(rows) - failing) < 10
+        return np.nan if fails else np.mean(model.predict(rows) == labels)
+
+    model = SVCCV(np.logspace(-1, 1, 10), gammas=[0.5], cv=2, scoring=scoring, random_state=0)
+    results = model.fit(X, y).cv_results_
+    assert model.best_score_ > 0.8
+    assert results["rank_test_score"][model.best_index_] == 1
+    assert (
+        np.nanmax(
+            np.where(
+                results["iter"] == results["iter"][model.best_index_],
+                results["mean_test_score"],
+                np.nan,
+            )
+        )
+        == model.best_score_
+    )
+    assert failing == 2000 or not np.isnan(model.scores_).any()
+
+
+@pytest.mark.filterwarnings("ignore:The best")
+def test_memory_of_separate_folds(rng, monkeypatch):
+    X, y = data(rng, 600, 3)
+    sizes = []
+    fit = FoldFitter.fit
+    monkeypatch.setattr(FoldFitter, "fit", lambda *args: sizes.append(len(args[2])) or fit(*args))
+    whole = SVCCV(4, gammas=[0.5], cv=3, random_state=0).fit(X, y)
+    assert sizes == [4]
+    monkeypatch.setattr("hssvm.model_selection.fold_solver.DEFAULT_MEMORY", 2 * 3 * 600 * 3 * 16.0)
+    sizes.clear()
+    blocks = clone(whole).fit(X, y)
+    assert sizes == [2, 2]
+    assert_array_equal(blocks.scores_, whole.scores_)
+
+
+def test_folds_without_rows(rng):
+    X, y = data(rng, 100)
+    with pytest.raises(ValueError, match="fold 1 of cv has no test rows"):
+        SVCCV(cv=[(np.arange(50), np.arange(50, 100)), (np.arange(50), [])]).fit(X, y)
 
 
 def test_values_that_are_given_twice(rng):

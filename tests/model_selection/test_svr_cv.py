@@ -26,10 +26,12 @@ def test_scores_are_those_of_a_fit_per_fold(n_rows, rng):
     theirs = GridSearchCV(
         sklearn.svm.SVR(epsilon=10.0), {"C": [20.0, 500.0], "gamma": [0.3, 2.0]}, cv=cv
     ).fit(X, y)
-    assert model.cv_results_.keys() == theirs.cv_results_.keys()
-    order = [model.cv_results_["params"].index(p) for p in theirs.cv_results_["params"]]
-    found, expected = (one.cv_results_["mean_test_score"] for one in (model, theirs))
-    assert_allclose(found[order], expected, atol=0.02)
+    assert model.cv_results_.keys() == theirs.cv_results_.keys() | {"iter", "n_resources"}
+    results = (theirs.cv_results_[name] for name in ("params", "mean_test_score"))
+    scores = {str(params): score for params, score in zip(*results, strict=True)}
+    for g, c in np.ndindex(2, 2):
+        params = {"C": model.Cs_[c].item(), "gamma": model.gammas_[g].item()}
+        assert_allclose(model.scores_[g, c].mean(), scores[str(params)], atol=0.02)
     assert model.best_params_ == theirs.best_params_
     best = SVR(**theirs.best_params_, epsilon=10.0, random_state=0).fit(X, y)
     assert_allclose(model.predict(X), best.predict(X), atol=3.0)
@@ -53,7 +55,7 @@ def test_scorers_see_the_targets_and_the_rows(rng):
         seen.append((model, rows, targets))
         return -mean_absolute_error(targets, model.predict(rows))
 
-    model = SVRCV([1.0], gammas=[1.0], cv=3, scoring=scoring, scaling="standard").fit(X, y)
+    model = SVRCV([1.0], gammas=[1.0], cv=KFold(3), scoring=scoring, scaling="standard").fit(X, y)
     for (_, test), (fold, rows, targets) in zip(KFold(3).split(X), seen, strict=True):
         assert_array_equal(rows, X[test])
         assert_array_equal(targets, y[test])

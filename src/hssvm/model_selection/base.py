@@ -20,38 +20,35 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from hssvm.estimators.base import BaseKernelSVM, require_one_kernel
+from hssvm.estimators.base import BaseKernelSVM, require_valid_kernel
 from hssvm.estimators.parameters import (
-    GAMMA,
+    GAMMAS,
     NONE,
     POSITIVES,
     RULES,
     Alternative,
     InvalidParameterError,
     Rule,
+    as_scalar,
     integer,
-    sequence,
     word,
 )
 from hssvm.estimators.saving import has_form
 from hssvm.estimators.warn import warn
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.folds import Folds
-from hssvm.model_selection.results import Results, cv_results
+from hssvm.model_selection.results import Results, arrays_of_grid, check_arrays, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
 from hssvm.model_selection.search import Given, Search, mean_scores
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.persistence.archive import require
-from hssvm.training import Task, TrainingResult
+from hssvm.training import Task, TrainingResult, train
 from hssvm.training.checks import check_edge
 from hssvm.training.summary import counted
 
 SEARCH_RULES = {
     "Cs": [word("auto"), integer(1), POSITIVES],
-    "gammas": [
-        word("auto"),
-        sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA),
-    ],
+    "gammas": [word("auto"), GAMMAS],
     "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
     "refit": [
         Alternative("True", lambda value: value is True),
@@ -123,7 +120,10 @@ class BaseSearch(BaseKernelSVM):
 
     def _make_folds(self, X: Any, y: Any, routed: Bunch, *, classifier: bool) -> Folds:
         """Split the rows; sets `n_splits_`."""
-        splitter = check_cv(self.cv, y, classifier=classifier)
+        cv = as_scalar(self.cv)
+        splitter = check_cv(cv, y, classifier=classifier)
+        if cv is None or isinstance(cv, int):  # many files are sorted
+            splitter.shuffle, splitter.random_state = True, self._seed()
         splits = list(splitter.split(X, y, **routed.splitter.split))
         self.n_splits_ = len(splits)
         return Folds.of(splits, np.shape(y)[0])
@@ -173,21 +173,21 @@ class BaseSearch(BaseKernelSVM):
             report=self._new_report(),
             **inputs,
         )
-        require_one_kernel(selection.config, selection.X, selection.make_kernel(1.0))
+        require_valid_kernel(selection.config, selection.X, selection.make_kernel(1.0))
         if callable(self.refit) and selection.searches:
             raise InvalidParameterError(
                 "a callable refit chooses from given candidates; pass lists of Cs and gammas"
             )
         selected = selection.run()
         self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
-        self._select(selected.solver.results, selected.search, selection.scoring.failure)
+        self._select(selected.results, selected.search, selection.scoring.failure)
         self._warn_about_search(selection, selected)
         return selection, selected
 
     def _warn_about_search(self, selection: Selection, selected: Selected) -> None:
         """Warn if the search stopped early, or if the best value is the first or the last."""
         report, monitor, n_rows = selection.report, selection.monitor, selection.strata.size
-        if selected.solver.cut_short:
+        if selected.cut_short:
             n_scored = int(np.count_nonzero(~np.isnan(mean_scores(self.scores_))))
             of = "" if selection.searches else f", of {self.gammas_.size * self.Cs_.size},"
             remedy = "" if self.max_time is None else "; raise max_time, or pass fewer values"
@@ -196,14 +196,17 @@ class BaseSearch(BaseKernelSVM):
             report.advice.append(advice)
             warn(advice, ConvergenceWarning)
             return
-        g, c = (
-            int(np.flatnonzero(_equal(values, best))[0])
-            for values, best in ((self.gammas_, self.gamma_), (self.Cs_, self.C_))
-        )
+        g, c = self.best_position()
         if isinstance(selected.search.gammas, Given):
             monitor.advise(check_edge("gamma", self.scores_[:, c], g, n_rows), report)
         if isinstance(selected.search.Cs, Given):
             monitor.advise(check_edge("C", self.scores_[g], c, n_rows), report)
+
+    def best_position(self) -> tuple[int, int]:
+        """Return the indices of the best gamma in `gammas_`, and of the best C in `Cs_`."""
+        pairs = (self.gammas_, self.gamma_), (self.Cs_, self.C_)
+        g, c = (int(np.flatnonzero(_equal(values, best))[0]) for values, best in pairs)
+        return g, c
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Score the predictions by `scoring`; by that of `refit` if there are several.
@@ -245,11 +248,11 @@ class BaseSearch(BaseKernelSVM):
         y: NDArray[Any],
     ) -> TrainingResult:
         """Train with the best parameters on all rows, and set the fitted attributes."""
-        gamma = next(g for g in selected.solver.results.gammas if _equal(g, self.gamma_))
+        kernel, config = selection.make_kernel(self.gamma_), selection.config
         X = self._scale(selection.X, selected.scaling)
-        problem = task.problem(X, y, selection.weight, selection.make_kernel(gamma))
-        result = selection.train(selected, gamma, self.C_, X, problem)
-        self._store(result, selection.config)
+        problem = self._make_problem(task, X, y, selection.weight, kernel, config)
+        result = train(problem, kernel, X, config, selection.report, selection.monitor)
+        self._store(result, config)
         return result
 
     def _select(self, results: Results, search: Search, failure: Exception | None) -> None:
@@ -266,6 +269,7 @@ class BaseSearch(BaseKernelSVM):
             except ValueError as error:
                 raise error from failure
             same = _equal(self._arrays["gamma"], gamma) & _equal(self._arrays["C"], C)
+            same &= self._arrays["iter"] == search.last_round
             self.best_index_ = int(np.flatnonzero(same)[0])
         self._set_best()
 
@@ -289,15 +293,9 @@ class BaseSearch(BaseKernelSVM):
         shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
         require(has_form(self.scores_, np.float64, shape), "scores_ is invalid")
         if self._arrays is None:  # of an older version, without times
-            self._arrays = _arrays_of_grid(self.gammas_, self.Cs_, self.scores_)
+            self._arrays = arrays_of_grid(self.gammas_, self.Cs_, self.scores_)
         arrays = self._arrays
-        m = np.size(arrays["C"])
-        for name in ("C", "gamma"):
-            require(has_form(arrays[name], np.float64, (m,)), "cv_results_ is invalid")
-        tables = [arrays[name] for name in ("fit_time", "score_time")]
-        for table in [*tables, *arrays["scores"].values()]:
-            fits = has_form(table, np.float64, (m, self.n_splits_))
-            require(fits, "cv_results_ is invalid")
+        m = check_arrays(arrays, self.n_splits_)
         self.cv_results_ = cv_results(arrays)
         if self.best_index_ < 0:
             self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
@@ -310,18 +308,3 @@ class BaseSearch(BaseKernelSVM):
 def _equal(values: Any, value: float) -> Any:
     """Where values are equal to a value, which may be NaN."""
     return (values == value) | (np.isnan(values) & np.isnan(value))
-
-
-def _arrays_of_grid(
-    gammas: NDArray[np.float64], Cs: NDArray[np.float64], scores: NDArray[np.float64]
-) -> dict[str, Any]:
-    """Candidates of a grid of scores (n_gammas, n_Cs, n_folds), NaN for those not tried."""
-    g, c = np.nonzero(~np.isnan(scores).all(axis=2))
-    unknown = np.full((g.size, scores.shape[2]), np.nan)
-    return {
-        "gamma": gammas[g],
-        "C": Cs[c],
-        "fit_time": unknown,
-        "score_time": unknown,
-        "scores": {SINGLE: scores[g, c]},
-    }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,10 @@ from sklearn.utils import _safe_indexing
 from hssvm.estimators.calibration import Calibration, fit_calibration
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
-from hssvm.kernels import Kernel
-from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.base import Floats
 from hssvm.predictors import ExpansionPredictor
-from hssvm.problems import Problem, SVCProblem, SVRProblem
-from hssvm.training import FitReport
+from hssvm.problems import PairsProblem, Problem, SVCProblem, SVRProblem
+from hssvm.training import Classification, FitReport, TrainingResult
 from hssvm.training.scaling import Scaling
 
 
@@ -28,35 +28,28 @@ class FoldModel:
 
     Attributes
     ----------
-    kernel : Kernel
-    X : (n, p) array or CSR matrix
-        Scaled rows.
+    result : TrainingResult
+        On the scaled rows.
     scaling : Scaling
         Of new rows.
-    Z : (n, k)
-    intercept : (k,)
     test : (m,) int64
         Rows of the fold.
     values : (m, k)
-        Their decision values.
+        Their decision values; (m, n_classes) for pairs of classes.
     seconds : float
         Time of the fit.
     """
 
-    kernel: Kernel
-    X: Rows
+    result: TrainingResult
     scaling: Scaling
-    Z: Floats
-    intercept: NDArray[np.float64]
     test: NDArray[np.int64]
     values: Floats
     seconds: float
 
     @cached_property
     def predictor(self) -> ExpansionPredictor:
-        """Predictor for other rows, on the exact kernel."""
-        support = np.flatnonzero(self.Z.any(axis=1))
-        return ExpansionPredictor(self.kernel, self.X[support], self.Z[support])
+        """Predictor for other rows."""
+        return self.result.exact
 
 
 class FoldSVC(SVC):
@@ -68,8 +61,19 @@ class FoldSVC(SVC):
     codes: NDArray[np.int64]
     weight: Floats
 
-    def _decision_values(self, X: Any) -> Floats:
-        return self.model.values if X is self.test_X else super()._decision_values(X)
+    def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> NDArray[Any]:
+        known = X is self.test_X
+        return function(self.model.values) if known else super()._from_values(function, X)
+
+    def _by_class(self, values: Floats) -> Floats:
+        """Return the values by class; those of the fold already are, for pairs of classes."""
+        known = self._one_vs_one and values is self.model.values
+        return values if known else super()._by_class(values)
+
+    def _classify(self, values: Floats) -> NDArray[Any]:
+        if self._one_vs_one and values is self.model.values:  # votes, and a fraction of one
+            return self.classes_[np.rint(values).argmax(axis=1)]
+        return super()._classify(values)
 
     def _predictor(self) -> Any:
         return self.model.predictor
@@ -89,8 +93,7 @@ class FoldSVC(SVC):
                 "probabilities of a fold need rows of all classes in the other folds; use a cv "
                 "that tests every row, such as StratifiedKFold"
             )
-        values = np.concatenate([values for _, values in others])
-        n_classes = self.classes_.size
+        values, n_classes = np.concatenate([values for _, values in others]), self.classes_.size
         return fit_calibration(
             self.probability, values, self.codes[rows], n_classes, self.weight[rows]
         )
@@ -104,7 +107,7 @@ class FoldSVR(SVR):
 
     def _values_without_intercept(self, X: Any) -> Floats:
         if X is self.test_X:
-            return self.model.values - self.model.intercept
+            return self.model.values - self.model.result.intercept
         return super()._values_without_intercept(X)
 
     def _predictor(self) -> Any:
@@ -129,14 +132,20 @@ class FoldTask(ABC):
     parameters: dict[str, Any]
     validated: dict[str, Any]
 
+    pairs: ClassVar[bool] = False
+    """Whether the problem is a `PairsProblem`."""
+
     @property
-    @abstractmethod
     def k(self) -> int:
-        """Number of columns for one C and one fold."""
+        """Number of columns of the decision values."""
+        return 1
 
     @abstractmethod
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem:
-        """Return the problem on some rows, with k columns for each C."""
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem | PairsProblem:
+        """Return the problem on some rows, with k columns for each C.
+
+        Pairs of classes can only have a single C.
+        """
 
     @abstractmethod
     def estimator(
@@ -162,8 +171,8 @@ class FoldTask(ABC):
         test_X = _safe_indexing(self.X, model.test)
         estimator.__dict__.update(
             self.validated,
-            intercept_=model.intercept,
-            kernel_=model.kernel,
+            intercept_=model.result.intercept,
+            kernel_=model.result.kernel,
             feature_shift_=model.scaling.shift,
             feature_factor_=model.scaling.factor,
             fit_report_=FitReport(),
@@ -176,30 +185,35 @@ class FoldTask(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ClassificationFolds(FoldTask):
-    """Classifiers.
+    """Classifiers of two classes, or one-vs-rest.
 
     Attributes
     ----------
-    unit_bound : (n, k)
-        Signed bounds of the coefficients for C = 1.
     codes : (n,) int64
     weight : (n,)
     classes : (n_classes,)
+    task : Classification
+        For C = 1.
+    dtype : numpy dtype
+        Of the rows.
     """
 
-    unit_bound: Floats
     codes: NDArray[np.int64]
     weight: Floats
     classes: NDArray[Any]
+    task: Classification
+    dtype: np.dtype[Any]
+
+    multi_class: ClassVar[str] = "ovr"
 
     @property
     def k(self) -> int:
-        """Number of columns for one C and one fold."""
-        return int(self.unit_bound.shape[1])
+        """Number of columns of the decision values."""
+        return 1 if self.classes.size == 2 else int(self.classes.size)
 
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVCProblem:
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVCProblem | PairsProblem:
         """Return the problem on some rows, with k columns for each C."""
-        bound = self.unit_bound[rows]
+        bound = self.task.bound(self.codes[rows], self.weight[rows], self.dtype)
         factors = np.array(Cs, bound.dtype)[:, None]
         return SVCProblem((bound[:, None, :] * factors).reshape(rows.size, -1))
 
@@ -207,8 +221,29 @@ class ClassificationFolds(FoldTask):
         self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
     ) -> tuple[FoldSVC, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them."""
-        own = {"classes_": self.classes, "codes": self.codes, "weight": self.weight}
-        return self._fitted(FoldSVC, gamma, C, model, others=models, **own)
+        return self._fitted(
+            FoldSVC,
+            gamma,
+            C,
+            model,
+            others=models,
+            classes_=self.classes,
+            multi_class_=self.multi_class,
+            codes=self.codes,
+            weight=self.weight,
+        )
+
+
+class PairFolds(ClassificationFolds):
+    """Classifiers of more than two classes, one-vs-one."""
+
+    multi_class = "ovo"
+    pairs = True
+
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> PairsProblem:
+        """Return the problem on some rows, for a single C."""
+        task = replace(self.task, Cs=np.array(Cs))
+        return task.pairs(self.codes[rows], self.weight[rows], self.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,11 +263,6 @@ class RegressionFolds(FoldTask):
     epsilon: float
     center: float
 
-    @property
-    def k(self) -> int:
-        """Number of columns for one C and one fold."""
-        return 1
-
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVRProblem:
         """Return the problem on some rows, with a column for each C."""
         bound = self.weight[rows, None] * np.array(Cs, self.weight.dtype)
@@ -243,5 +273,5 @@ class RegressionFolds(FoldTask):
         self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
     ) -> tuple[FoldSVR, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them."""
-        intercept = model.intercept + self.center
+        intercept = model.result.intercept + self.center
         return self._fitted(FoldSVR, gamma, C, model, epsilon=self.epsilon, intercept_=intercept)

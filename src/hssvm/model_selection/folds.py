@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +30,23 @@ class Folds:
     rows: NDArray[np.int64]
 
     @classmethod
-    def of(cls, splits: list[Split], n_rows: int) -> Folds:
-        """Return folds on all rows."""
-        return cls(splits, np.arange(n_rows))
+    def of(cls, splits: list[Any], n_rows: int) -> Folds:
+        """Return folds on all rows; splitters may return lists or masks."""
+        every_row = np.arange(n_rows)
+        splits = [(every_row[train], every_row[test]) for train, test in splits]
+        for number, (train, test) in enumerate(splits):
+            if not train.size or not test.size:
+                kind = "test" if train.size else "training"
+                raise ValueError(f"fold {number} of cv has no {kind} rows; pass another cv")
+        return cls(splits, every_row)
 
-    def with_tests(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add the test rows of folds without test rows in `rows`; the result is ascending."""
+    def with_tests(self, rows: NDArray[np.int64], strata: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add test rows of the strata that a fold tests, but not in `rows`; ascending."""
         chosen = np.zeros(self.rows.size, bool)
         chosen[rows] = True
         for _, test in self.splits:
-            chosen[test] |= not chosen[test].any()
+            for stratum in np.setdiff1d(strata[test], strata[test[chosen[test]]]):
+                chosen[test[strata[test] == stratum][:RARE]] = True
         return np.flatnonzero(chosen)
 
     def among(self, rows: NDArray[np.int64]) -> Folds:

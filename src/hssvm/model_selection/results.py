@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
+from hssvm.estimators.saving import has_form
 from hssvm.model_selection.search import mean_scores
+from hssvm.persistence.archive import require
 
 Values = NDArray[np.float64]
 
@@ -26,6 +27,8 @@ class Results:
         Seconds; candidates are fitted together, and each has an equal share of the time.
     scores : dict of lists of (n_folds,) arrays
         By metric and candidate.
+    rounds, n_rows : list of int
+        The round in which a candidate was scored, and its number of rows.
     """
 
     gammas: list[float] = field(default_factory=list)
@@ -33,6 +36,8 @@ class Results:
     fit_times: list[Values] = field(default_factory=list)
     score_times: list[Values] = field(default_factory=list)
     scores: dict[str, list[Values]] = field(default_factory=dict)
+    rounds: list[int] = field(default_factory=list)
+    n_rows: list[int] = field(default_factory=list)
 
     def add(
         self,
@@ -41,8 +46,12 @@ class Results:
         fit_time: Values,
         score_time: Values,
         scores: dict[str, Values],
+        round: int,
+        n_rows: int,
     ) -> None:
         """Add a candidate."""
+        self.rounds.append(round)
+        self.n_rows.append(n_rows)
         self.gammas.append(gamma)
         self.Cs.append(C)
         self.fit_times.append(fit_time)
@@ -51,9 +60,11 @@ class Results:
             self.scores.setdefault(name, []).append(values)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the candidates as arrays, ordered by gamma and C."""
-        order = np.lexsort([self.Cs, self.gammas])
+        """Return the candidates as arrays, ordered by round, gamma and C."""
+        order = np.lexsort((np.array(self.Cs), np.array(self.gammas), np.array(self.rounds)))
         return {
+            "iter": np.array(self.rounds)[order],
+            "n_resources": np.array(self.n_rows)[order],
             "gamma": np.array(self.gammas)[order],
             "C": np.array(self.Cs)[order],
             "fit_time": np.array(self.fit_times)[order],
@@ -63,9 +74,17 @@ class Results:
 
 
 def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return `cv_results_` as in `sklearn.model_selection.GridSearchCV`; see `Results.arrays`."""
+    """Return `cv_results_` as in `sklearn.model_selection.HalvingGridSearchCV`.
+
+    Unlike there, the candidates of later rounds have the first ranks.
+
+    Parameters
+    ----------
+    arrays : dict
+        See `Results.arrays`.
+    """
     gamma, C = arrays["gamma"], arrays["C"]
-    results: dict[str, Any] = {}
+    results = {name: arrays[name] for name in ("iter", "n_resources")}
     for key in ("fit_time", "score_time"):
         results[f"mean_{key}"] = arrays[key].mean(axis=1)
         results[f"std_{key}"] = arrays[key].std(axis=1)
@@ -78,7 +97,43 @@ def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
         mean = mean_scores(scores)
         results[f"mean_test_{name}"] = mean
         results[f"std_test_{name}"] = scores.std(axis=1)
-        worst = np.nanmin(mean, initial=0) - 1
-        ranks = rankdata(-np.where(np.isnan(mean), worst, mean), method="min")
-        results[f"rank_test_{name}"] = ranks.astype(np.int32)
+        results[f"rank_test_{name}"] = _ranks(arrays["iter"], mean)
     return results
+
+
+def check_arrays(arrays: dict[str, Any], n_folds: int) -> int:
+    """Check the arrays of a file, complete those of an older version; return their length."""
+    m = np.size(arrays["C"])
+    if "iter" not in arrays:  # a single round
+        arrays |= {"iter": np.zeros(m, np.int64), "n_resources": np.zeros(m, np.int64)}
+    for name, kind in {"C": float, "gamma": float, "iter": int, "n_resources": int}.items():
+        require(has_form(arrays[name], np.dtype(kind), (m,)), "cv_results_ is invalid")
+    tables = [arrays[name] for name in ("fit_time", "score_time")]
+    for table in [*tables, *arrays["scores"].values()]:
+        require(has_form(table, np.float64, (m, n_folds)), "cv_results_ is invalid")
+    return m
+
+
+def arrays_of_grid(gammas: Values, Cs: Values, scores: Values) -> dict[str, Any]:
+    """Candidates of a grid of scores (n_gammas, n_Cs, n_folds), NaN for those not tried."""
+    g, c = np.nonzero(~np.isnan(scores).all(axis=2))
+    unknown = np.full((g.size, scores.shape[2]), np.nan)
+    return {
+        "gamma": gammas[g],
+        "C": Cs[c],
+        "fit_time": unknown,
+        "score_time": unknown,
+        "scores": {"score": scores[g, c]},
+    }
+
+
+def _ranks(rounds: NDArray[np.int64], mean: Values) -> NDArray[np.int32]:
+    """Ranks by round, the last one first, then by mean score; NaN is the worst of all."""
+    order = np.lexsort((-mean, -rounds, np.isnan(mean)))
+    ranks = np.empty(mean.size, np.int32)
+    for place, i in enumerate(order):
+        before = order[place - 1]
+        tied = place > 0 and rounds[i] == rounds[before] and mean[i] == mean[before]
+        both_unknown = place > 0 and np.isnan(mean[i]) and np.isnan(mean[before])
+        ranks[i] = ranks[before] if tied or both_unknown else place + 1
+    return ranks

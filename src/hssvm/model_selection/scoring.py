@@ -94,10 +94,10 @@ class Scoring:
 
     def by_name(self, found: list[dict[str, float]]) -> dict[str, NDArray[np.float64]]:
         """Return the scores of all folds by name; those of failed scorers are `error_score`."""
-        names = dict.fromkeys(name for scores in found for name in scores)
-        if names.keys() - self.scorers.keys():  # scorers that return dicts have other names
-            names = {name: None for name in names if all(name in s for s in found)
-                     or name not in self.scorers}  # fmt: skip
+        names = list(dict.fromkeys(name for scores in found for name in scores))
+        returned = set(names) - self.scorers.keys()
+        if returned:  # a scorer that returns a dict has its own name only where it failed
+            names = [n for n in names if n in returned or all(n in scores for scores in found)]
         missing = np.nan if isinstance(self.error_score, str) else self.error_score
         return {name: np.array([scores.get(name, missing) for scores in found]) for name in names}
 

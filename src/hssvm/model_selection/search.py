@@ -3,8 +3,10 @@
 Candidates are points of a lattice. On an axis with given values, a neighborhood contains all of
 them; on a free axis it contains three, a factor of 10 apart. The search scores the neighborhood of
 a center, moves to the best point, and repeats, so that it can leave the initial neighborhood. Then
-it does the same with values a factor of 3.2 apart. If the score is a smooth function of the
-parameters, about 20 pairs with 6 values of gamma are enough.
+it does the same with values a factor of 3.2 apart.
+
+The search may continue with other scores, from more rows; see `hssvm.model_selection.rounds`.
+Scores of different rounds are not compared with each other.
 """
 
 from __future__ import annotations
@@ -17,12 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scores = NDArray[np.float64]
+Score = Callable[[float, list[float]], Scores]
+Pair = tuple[int, int]
 
-STEPS = (2, 1)
+COARSE, FINE = 2, 1
+"""Distances of neighbors on a free axis."""
 
 MOVES, REACH = 8, 8
 """Maximum number of moves of the center per step size, and of positions on each side of the
 origin."""
+
+MIN_GAIN = 0.01
+"""Smallest gain for which the center moves, relative to the range of the scores; it must also
+exceed its standard error. On smooth data, the scores of a regression increase slightly up to the
+largest C, whose models take the longest."""
 
 
 class Axis(ABC):
@@ -66,8 +76,8 @@ class Given(Axis):
         return self.values[position]
 
     def around(self, position: int, step: int) -> list[int]:
-        """Return all positions."""
-        return list(self.required)
+        """Return all positions, the nearest first."""
+        return sorted(self.required, key=lambda other: abs(other - position))
 
     @property
     def required(self) -> range:
@@ -110,33 +120,60 @@ class Search:
     Parameters
     ----------
     gammas, Cs : Axis
-    score : callable
-        Called as ``score(gamma, Cs)`` with a list of values of C; returns (n_Cs, n_folds), with NaN
-        for candidates that were not scored.
     stopped : callable
-        Whether to stop before the next call of `score`.
+        Whether to stop before the next scores.
+
+    Attributes
+    ----------
+    rounds : list of dict
+        The scores of each round, (n_folds,), by pairs of positions; NaN if a candidate could not be
+        scored.
     """
 
     gammas: Axis
     Cs: Axis
-    score: Callable[[float, list[float]], Scores]
     stopped: Callable[[], bool]
-    scores: dict[tuple[int, int], Scores] = field(default_factory=dict)
+    rounds: list[dict[Pair, Scores]] = field(default_factory=lambda: [{}])
 
-    def run(self) -> None:
-        """Score candidates until the best has been compared with its neighbors."""
-        center = (self.gammas.start, self.Cs.start)
-        for step in STEPS:
-            for _ in range(MOVES):
-                self._visit(center, step)
-                best = self._best(center)
-                if best == center or self.stopped():
-                    break
-                center = best
+    def walk(self, score: Score, step: int) -> None:
+        """Score candidates until the best has been compared with its neighbors.
+
+        Parameters
+        ----------
+        score : callable
+            Called as ``score(gamma, Cs)`` with a list of values of C; returns (n_Cs, n_folds).
+        step : int
+        """
+        center = self._last_best()
+        for _ in range(MOVES):
+            for g in self.gammas.around(center[0], step):
+                self._score(score, g, self.Cs.around(center[1], step))
+            best = self._best(center)
+            if best == center or self.stopped():
+                break
+            center = best
+
+    def again(self, score: Score, count: int) -> None:
+        """Score the best candidates of the last round with scores in this one."""
+        known = self._known(self.rounds[self.last_round])
+        if not known:  # of so few rows, none could be scored
+            known = dict.fromkeys(self.rounds[-2], 0.0)
+        left = sorted(known, key=lambda pair: (-known[pair], pair))[:count]
+        for g in dict.fromkeys(g for g, _ in left):
+            self._score(score, g, [c for other, c in left if other == g])
+
+    def begin_round(self) -> None:
+        """Continue with other scores."""
+        self.rounds.append({})
+
+    @property
+    def last_round(self) -> int:
+        """Number of the last round with scores; 0 if there is none."""
+        return max((r for r, scored in enumerate(self.rounds) if self._known(scored)), default=0)
 
     def best(self) -> tuple[float, float]:
         """Return gamma and C of the best mean score, of several the smallest gamma, then C."""
-        known = self._known()
+        known = self._known(self.rounds[self.last_round])
         if not known:
             raise ValueError(
                 "no candidate has a score in every fold; if the time was up, raise max_time; if a "
@@ -148,38 +185,52 @@ class Search:
     def grid(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Scores]:
         """Return the values of gamma and C, ascending, and the scores (n_gammas, n_Cs, n_folds).
 
-        The scores of pairs that were not tried are NaN.
+        Of several scores of a pair, the last one is returned; those of pairs that were not tried
+        are NaN.
         """
-        G, D = (self._positions(axis) for axis in (0, 1))
-        n_folds = next(iter(self.scores.values())).size
+        last: dict[Pair, Scores] = {}
+        for scored in self.rounds:
+            known = self._known(scored)
+            last |= {p: scores for p, scores in scored.items() if p in known or p not in last}
+        G, D = (
+            sorted({*(pair[i] for pair in last), *axis.required})
+            for i, axis in enumerate((self.gammas, self.Cs))
+        )
+        n_folds = next(iter(last.values())).size
         scores = np.full((len(G), len(D), n_folds), np.nan)
-        for (g, c), value in self.scores.items():
+        for (g, c), value in last.items():
             scores[G.index(g), D.index(c)] = value
         gammas = np.array([self.gammas.value(g) for g in G])
         Cs = np.array([self.Cs.value(c) for c in D])
         return gammas, Cs, scores
 
-    def _positions(self, axis: int) -> list[int]:
-        required = (self.gammas, self.Cs)[axis].required
-        return sorted({*(pair[axis] for pair in self.scores), *required})
+    def _score(self, score: Score, g: int, positions: list[int]) -> None:
+        """Score candidates of one gamma that this round does not have yet."""
+        new = [c for c in positions if (g, c) not in self.rounds[-1]]
+        if new and not self.stopped():
+            scores = score(self.gammas.value(g), [self.Cs.value(c) for c in new])
+            self.rounds[-1].update({(g, c): s for c, s in zip(new, scores, strict=True)})
 
-    def _visit(self, center: tuple[int, int], step: int) -> None:
-        for g in self.gammas.around(center[0], step):
-            new = [c for c in self.Cs.around(center[1], step) if (g, c) not in self.scores]
-            if new and not self.stopped():
-                scores = self.score(self.gammas.value(g), [self.Cs.value(c) for c in new])
-                self.scores.update({(g, c): s for c, s in zip(new, scores, strict=True)})
+    def _last_best(self) -> Pair:
+        """Return the best candidate of the last round with scores, or the start."""
+        known = self._known(self.rounds[self.last_round])
+        return max(known, key=lambda pair: known[pair], default=(self.gammas.start, self.Cs.start))
 
-    def _best(self, center: tuple[int, int]) -> tuple[int, int]:
-        """Return the best candidate, preferring the center in case of a tie."""
-        known = self._known()
-        if not known or known.get(center) == max(known.values()):
-            return center
-        return max(known, key=lambda pair: known[pair])
+    def _best(self, center: Pair) -> Pair:
+        """Return the best candidate, or the center if it is about as good."""
+        scored = self.rounds[-1]
+        known = self._known(scored)
+        best = max(known, key=lambda pair: known[pair], default=center)
+        if center not in known:
+            return best
+        gains = scored[best] - scored[center]
+        error = gains.std(ddof=1) / gains.size**0.5 if gains.size > 1 else 0.0
+        least = max(error, MIN_GAIN * (known[best] - min(known.values())))
+        return best if known[best] - known[center] > least else center
 
-    def _known(self) -> dict[tuple[int, int], float]:
-        """Mean scores of the candidates that have been scored."""
-        means = {pair: float(mean_scores(scores)) for pair, scores in self.scores.items()}
+    def _known(self, scored: dict[Pair, Scores]) -> dict[Pair, float]:
+        """Mean scores of the candidates that could be scored."""
+        means = {pair: float(mean_scores(scores)) for pair, scores in scored.items()}
         return {pair: mean for pair, mean in means.items() if not np.isnan(mean)}
 
 

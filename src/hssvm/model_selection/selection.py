@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,33 +15,35 @@ from hssvm.estimators.kernel import gamma_of_rows, has_gamma
 from hssvm.estimators.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
+from hssvm.model_selection.fold_fitter import FOLD_TOL, make_groups
 from hssvm.model_selection.fold_models import FoldTask
-from hssvm.model_selection.fold_solver import FoldSolver, make_groups
+from hssvm.model_selection.fold_solver import Deadline, FoldSolver
 from hssvm.model_selection.folds import Folds, sample_rows
+from hssvm.model_selection.results import Results
+from hssvm.model_selection.rounds import FIRST_ROWS, affordable_rows, round_sizes
 from hssvm.model_selection.scoring import Scoring
-from hssvm.model_selection.search import Axis, Free, Given, Scores, Search, mean_scores
-from hssvm.operators import HSSOperator
-from hssvm.problems import Problem
-from hssvm.training import FitReport, Monitor, TrainingConfig, TrainingResult, train, train_on
+from hssvm.model_selection.search import (
+    COARSE,
+    FINE,
+    Axis,
+    Free,
+    Given,
+    Scores,
+    Search,
+    mean_scores,
+)
+from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.checks import FEW_ROWS
-from hssvm.training.plan import DEFAULT_ITER
+from hssvm.training.config import TOL
 from hssvm.training.precision import in_precision_of_rows
 from hssvm.training.scaling import Scaling, features_differ
-
-FOLD_TOL = 1e-2
-"""Gap at which the columns of the folds stop, if `tol` is smaller. On 20,000 rows of ijcnn1, the
-scores are as close to those of separate fits as with 1e-3, in half the time."""
-
-SEARCH_ROWS, SEARCH_ITER = 5_000, 100
-"""Maximum number of rows and iterations of the folds if C or gamma is 'auto'; the final fit uses
-all rows and `tol`."""
 
 FIRST_C = 2
 """Position of ten units of C, where the search starts."""
 
 
 class Candidate(NamedTuple):
-    """A scaling, the solver of the folds with it, and the values of gamma and C to search."""
+    """A scaling, the solver of the first round, and the values of gamma and C to search."""
 
     scaling: str | None
     solver: FoldSolver
@@ -56,14 +58,16 @@ class Selected:
     Attributes
     ----------
     search : Search
-    solver : FoldSolver
-        With the kernel matrices and coefficients of the folds.
+    results : Results
     scaling : {None, 'standard', 'minmax'}
+    cut_short : bool
+        Whether the time limit or an interrupt stopped the search.
     """
 
     search: Search
-    solver: FoldSolver
+    results: Results
     scaling: str | None
+    cut_short: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,36 +118,42 @@ class Selection:
 
     def run(self) -> Selected:
         """Score candidates, and select the best."""
-        (kind, solver, gammas, Cs), first_scores = self._choose_scaling()
+        deadline = Deadline(self.monitor, self.max_time)
+        (kind, solver, gammas, Cs), first_scores = self._choose_scaling(deadline)
+        results = solver.results
         for position in Cs.required:
             in_precision_of_rows(Cs.value(position) * self.weight, self.X.dtype, "C")
-        search = Search(gammas, Cs, solver.score, solver.stopped)
+
+        def stopped() -> bool:  # not before the first score
+            return bool(results.gammas) and deadline.stop() is not None
+
+        search = Search(gammas, Cs, stopped)
         if first_scores is not None:
-            search.scores[gammas.start, Cs.start] = first_scores
-        search.run()
-        return Selected(search, solver, kind)
+            search.rounds[0][gammas.start, Cs.start] = first_scores
+        search.walk(solver.score, COARSE)
+        sizes = self._sizes(gammas, Cs)
+        if self.searches and len(sizes) == 1:
+            search.walk(solver.score, FINE)
+        for round, n_rows in enumerate(sizes[1:], 1):
+            if stopped():
+                break
+            solver = self._fold_solver(kind, n_rows, deadline, results, round)
+            n_last = len(search.rounds[-1])
+            search.begin_round()
+            if self.searches and round == 1:
+                search.walk(solver.score, FINE)
+            else:
+                search.again(solver.score, math.ceil(n_last * sizes[round - 1] / n_rows))
+        return Selected(search, results, kind, deadline.cut_short)
 
-    def train(
-        self, selected: Selected, gamma: float, C: float, X: Rows, problem: Problem
-    ) -> TrainingResult:
-        """Train on all rows, scaled; reuse the matrix of the folds if it has all rows.
+    def _sizes(self, gammas: Axis, Cs: Axis) -> list[int]:
+        """Numbers of rows of the rounds."""
+        kernel = self.make_kernel(gammas.value(gammas.start))
+        n_candidates = None if self.searches else len(gammas.required) * len(Cs.required)
+        return round_sizes(affordable_rows(kernel, self.X), n_candidates)
 
-        A forest has trees of its own.
-        """
-        kernel, solver = self.make_kernel(gamma), selected.solver
-        same_rows = solver.groups[0].folds.rows.size == X.shape[0]
-        matrix = solver.matrix(gamma) if same_rows else None
-        start = solver.starts.get((gamma, C)) if matrix is not None else None
-        config, report, monitor = self.config, self.report, self.monitor
-        plan = config.plan_for(X, kernel)
-        if matrix is not None and plan.direct(problem, kernel, X):
-            matrix, config = None, replace(config, compressed_start=False)
-        if matrix is None or plan.n_trees > 1:
-            return train(problem, kernel, X, config, report, monitor, start)
-        return train_on(HSSOperator(matrix), problem, plan, report, monitor, start)
-
-    def _axes(self, scaling: str | None) -> tuple[Axis, Axis]:
-        """Return the axes of gamma and of C."""
+    def _axes(self, X: Rows) -> tuple[Axis, Axis]:
+        """Return the axes of gamma and of C, given the scaled rows."""
         Cs: Axis
         count = as_scalar(self.Cs)
         if isinstance(self.Cs, str):
@@ -156,58 +166,65 @@ class Selection:
             if not isinstance(self.gammas, str):
                 raise ValueError(f"kernel {self.kernel!r} has no gamma to choose; leave out gammas")
             return Given([math.nan]), Cs
-        X = Scaling.of(self.X, scaling)(self.X)
         if isinstance(self.gammas, str):
             return Free(gamma_of_rows("scale", X, self.weight)), Cs
         return Given(sorted({gamma_of_rows(gamma, X, self.weight) for gamma in self.gammas})), Cs
 
-    def _choose_scaling(self) -> tuple[Candidate, Scores | None]:
+    def _choose_scaling(self, deadline: Deadline) -> tuple[Candidate, Scores | None]:
         """Return the scaling with what a search needs, and the scores that decided, if any.
 
         If the features of dense rows have similar scales, 'auto' compares the scores of the first
         pair of values with and without scaling.
         """
-        kind = self.scaling
+        kind, undecided = self.scaling, False
         if kind == "auto":
-            kind = "standard" if features_differ(self.X) else None
-        candidate = self._candidate(kind)
-        undecided = self.scaling == "auto" and kind is None and self.searches
+            scalable = self.make_kernel(1.0).scale_sensitive
+            kind = "standard" if scalable and features_differ(self.X) else None
+            undecided = scalable and kind is None and self.searches
+        candidate = self._candidate(kind, deadline)
         if not undecided or scipy.sparse.issparse(self.X) or self.X.shape[0] < FEW_ROWS:
             return candidate, None
-        candidates = self._candidate("standard"), candidate
+        candidates = self._candidate("standard", deadline), candidate
         scores = [
             solver.score(gammas.value(gammas.start), [Cs.value(Cs.start)])[0]
             for _, solver, gammas, Cs in candidates
         ]
-        best = 0 if mean_scores(scores[0]) > mean_scores(scores[1]) else 1
+        first, second = map(mean_scores, scores)
+        best = 0 if first > second or np.isnan(second) else 1
         return candidates[best], scores[best]
 
-    def _candidate(self, scaling: str | None) -> Candidate:
-        gammas, Cs = self._axes(scaling)
-        return Candidate(scaling, self._fold_solver(scaling), gammas, Cs)
+    def _candidate(self, scaling: str | None, deadline: Deadline) -> Candidate:
+        X = Scaling.of(self.X, scaling)(self.X)
+        self.make_kernel(1.0).check_rows(X)
+        gammas, Cs = self._axes(X)
+        n_rows = self._sizes(gammas, Cs)[0]
+        solver = self._fold_solver(scaling, n_rows, deadline, Results(), 0)
+        return Candidate(scaling, solver, gammas, Cs)
 
-    def _fold_solver(self, scaling: str | None) -> FoldSolver:
-        """Return the solver of the folds, on all rows, or on a sample for a search."""
+    def _fold_solver(
+        self,
+        scaling: str | None,
+        n_rows: int,
+        deadline: Deadline,
+        results: Results,
+        round: int,
+    ) -> FoldSolver:
+        """Return the solver of the folds on some of the rows."""
         X, folds, config = self.X, self.folds, self.config
-        n_final, max_iter = X.shape[0], config.max_iter or DEFAULT_ITER
-        if self.searches:
-            max_iter = min(max_iter, SEARCH_ITER)
-            if n_final > SEARCH_ROWS:
-                rows = folds.with_tests(sample_rows(self.strata, SEARCH_ROWS, config.seed))
-                X, folds = X[rows], folds.among(rows)
-        plan = replace(config, n_trees=1).plan(X.shape[0], refine=False)
-        groups = make_groups(X, folds, scaling, plan, self.report)
+        n_final, tol = X.shape[0], config.tol or TOL
+        if n_rows < n_final:
+            rows = folds.with_tests(sample_rows(self.strata, n_rows, config.seed), self.strata)
+            X, folds = X[rows], folds.among(rows)
         return FoldSolver(
-            groups=groups,
+            groups=make_groups(X, folds, scaling),
             make_kernel=self.make_kernel,
             task=self.task,
             scoring=self.scoring,
-            plan=plan,
-            tol=plan.tol if groups[0].tree.depth == 0 else max(plan.tol, FOLD_TOL),
-            max_iter=max_iter,
-            monitor=self.monitor,
+            tol=tol if n_final <= FIRST_ROWS else max(tol, FOLD_TOL),
+            memory_limit=config.memory_limit,
+            deadline=deadline,
             report=self.report,
-            max_time=self.max_time,
             n_final=n_final,
-            keep_all=self.searches,
+            results=results,
+            round=round,
         )

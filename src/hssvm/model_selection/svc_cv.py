@@ -16,10 +16,12 @@ from hssvm.estimators.parameters import (
     without,
 )
 from hssvm.estimators.svc import SVC
+from hssvm.estimators.warn import warn
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.base import BaseSearch
-from hssvm.model_selection.fold_models import ClassificationFolds
+from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
+from hssvm.model_selection.folds import Folds
 from hssvm.persistence import savable
 from hssvm.training import Classification
 from hssvm.training.precision import in_precision_of_rows
@@ -29,16 +31,19 @@ from hssvm.training.precision import in_precision_of_rows
 class SVCCV(BaseSearch, Classifier):
     """`SVC` with C and gamma chosen by cross-validation.
 
-    The kernel matrix is compressed once per gamma. A row is held out by setting the bound of its
-    coefficient to 0, so folds, values of C and classes are all columns with the same factor, and
-    the decision values of held-out rows are part of the solution. The labels of held-out rows are
-    not used (except for the counts of ``class_weight="balanced"``); their features are used only
-    for ``gamma="scale"`` and for the skeletons of the compression. With scaling, every fold is
-    scaled by its own training rows, and has its own kernel matrix.
+    The folds are trained on the exact kernel, in rounds: many candidates on few rows, then the best
+    of them on three times as many, as in `sklearn.model_selection.HalvingGridSearchCV`. The final
+    model is trained on all rows. The labels of held-out rows are not used (except for the counts of
+    ``class_weight="balanced"``), and their features only for ``gamma="scale"``. With scaling, every
+    fold is scaled by its own training rows.
 
-    By default, C and gamma are searched on a coarse and then a fine grid, with factors of 10 and
-    3.2, starting at ``C=10, gamma="scale"`` and moving in the direction of better scores. The
-    search uses at most 5,000 random rows; the final model is trained on all rows.
+    By default, C and gamma are searched, starting at ``C=10, gamma="scale"`` and moving in the
+    direction of better scores: on a coarse grid with factors of 10 and 2,000 random rows, then on a
+    fine grid with factors of 3.2. The last round has half of the rows, as far as their kernel
+    matrix is affordable (30,000 to 60,000 rows of few features), and at least 5,000.
+
+    Of given values, all pairs are scored. If there are more than three, only the best are scored
+    on all rows, or as many as are affordable.
 
     Parameters
     ----------
@@ -48,6 +53,8 @@ class SVCCV(BaseSearch, Classifier):
     gammas : 'auto' or sequence, default='auto'
         Values of gamma, as in `SVC`; 'auto' searches.
     cv : int or splitter, default=5
+        An int is a number of stratified folds of shuffled rows. (In scikit-learn, they are not
+        shuffled; pass ``StratifiedKFold(5)`` for that. Files are often sorted.)
     scoring : str, callable, list, tuple or dict, default=None
         Scores of scikit-learn, as in `sklearn.model_selection.GridSearchCV`; None means accuracy.
         Scores of probabilities need `probability`. Callables receive a classifier that was trained
@@ -55,7 +62,7 @@ class SVCCV(BaseSearch, Classifier):
     refit : True, str or callable, default=True
         With several scores, the name of the one that the search maximizes, or, if `Cs` and
         `gammas` are lists, a function of `cv_results_` that returns the index of the best
-        candidate.
+        candidate. Scores of different rounds (`iter`) have different numbers of rows.
     error_score : float or 'raise', default=nan
         Score if a scorer raises an error.
     max_time : float, default=None
@@ -67,11 +74,12 @@ class SVCCV(BaseSearch, Classifier):
         'standard' if the scales of the features differ so much that the largest dominate, or if
         the first candidate of a search on dense rows scores better with it; else None.
     memory_limit : float or str, default=None
-        As in `SVC`. Columns that do not fit are solved in blocks, at least those of one C at a
+        As in `SVC`. Folds that do not fit are trained in blocks, at least those of one C at a
         time. None allows 2 GB for them.
-    kernel, degree, coef0, class_weight, probability, tol, max_iter, refine, prediction, n_trees, \
-leaf_size, max_rank, compressor, random_state, verbose
-        As in `SVC`. The folds use the compressed kernel; only the final model is refined.
+    kernel, degree, coef0, class_weight, multi_class, probability, tol, max_iter, refine, \
+prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
+        As in `SVC`; most of them are only for the final model. Unless `multi_class` is 'ovr', the
+        folds are one-vs-one.
 
     Attributes
     ----------
@@ -80,14 +88,15 @@ leaf_size, max_rank, compressor, random_state, verbose
     Cs_, gammas_ : arrays
         Values that were tried, ascending.
     scores_ : (n_gammas, n_Cs, n_folds) array
-        NaN for pairs that were not tried.
+        Those of the last round in which a pair was scored; NaN for pairs that were not tried.
     best_score_ : float
     best_params_ : dict
     best_index_ : int
         Index in `cv_results_`.
     cv_results_ : dict of arrays
-        As in `sklearn.model_selection.GridSearchCV`, with the candidates that were scored. They are
-        trained together, and share the time.
+        As in `sklearn.model_selection.HalvingGridSearchCV`, with the candidates of all rounds
+        (`iter`) and the numbers of rows (`n_resources`); those of later rounds have the first
+        ranks. Candidates are trained together, and share the time.
     multimetric_ : bool
     n_splits_ : int
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, kernel_, \
@@ -124,6 +133,7 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
         degree: int = 3,
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        multi_class: Literal["auto", "ovo", "ovr"] = "auto",
         probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
@@ -149,6 +159,7 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
         self.degree = degree
         self.coef0 = coef0
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
@@ -191,14 +202,16 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
             (given_X,) = indexable(X)
             X, codes, weight = self._check_fit(X, y, sample_weight)
             in_precision_of_rows(weight, X.dtype, "sample_weight")
-            classification = self._task(codes, weight, np.ones(1))
+            classification = replace(self._task(codes, weight, np.ones(1)), one_vs_one=False)
+            folds = self._make_folds(given_X, self.classes_[codes], routed, classifier=True)
+            self._check_folds(folds, np.where(weight > 0, codes, -1))
             selection, selected = self._search(
                 X=X,
                 strata=codes,
                 weight=weight,
                 C_unit=1.0,
                 task=self._fold_task(given_X, X, codes, weight, classification),
-                folds=self._make_folds(given_X, self.classes_[codes], routed, classifier=True),
+                folds=folds,
                 scoring=self._make_scoring(
                     given_X,
                     self.classes_[codes],
@@ -213,6 +226,19 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
             self._use_out_of_fold(result, codes, weight)
         return self
 
+    def _check_folds(self, folds: Folds, codes: NDArray[np.int64]) -> None:
+        """Warn if a fold trains without rows of a class; those without a class have the code -1."""
+        for train, _ in folds.splits:
+            missing = np.setdiff1d(np.arange(self.classes_.size), codes[train])
+            if missing.size:
+                warn(
+                    f"A fold trains without rows of class {self.classes_.tolist()[missing[0]]!r}, "
+                    "and cannot predict it; pass fewer folds, or a splitter that distributes the "
+                    "classes, such as StratifiedKFold.",
+                    UserWarning,
+                )
+                return
+
     def _fold_task(
         self,
         given_X: Any,
@@ -221,15 +247,16 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
         weight: Floats,
         classification: Classification,
     ) -> ClassificationFolds:
-        bound = classification.bound(codes, weight, X.dtype)
-        return ClassificationFolds(
+        pairs = self.classes_.size > 2 and self.multi_class != "ovr"
+        return (PairFolds if pairs else ClassificationFolds)(
             given_X,
             self._parameters_of(SVC),
             self._validated(),
-            bound,
             codes,
             weight,
             self.classes_,
+            classification,
+            X.dtype,
         )
 
     def _after_load(self, n_columns: int) -> None:

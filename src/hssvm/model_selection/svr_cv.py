@@ -42,13 +42,14 @@ class SVRCV(BaseSearch, Regressor):
         Half-width of the tube without loss, in units of y. 'auto' is a tenth of the standard
         deviation of y.
     cv : int or splitter, default=5
+        An int is a number of folds of shuffled rows.
     scoring : str, callable, list, tuple or dict, default=None
         As in `SVCCV`; None means R^2.
     refit, error_score, max_time, scaling, memory_limit
         As in `SVCCV`.
     kernel, degree, coef0, tol, max_iter, refine, prediction, n_trees, out_of_fold, leaf_size, \
 max_rank, compressor, random_state, verbose
-        As in `SVR`. The folds use the compressed kernel; only the final model is refined.
+        As in `SVR`; most of them are only for the final model.
 
     Attributes
     ----------

@@ -1,0 +1,62 @@
+"""Successive halving: many candidates on few rows, then the best of them on more rows.
+
+Every round has about three times the rows of the last one, and a third of its candidates. The first
+round finds out which orders of magnitude matter, and the last one decides. With all candidates on
+all rows, 50 values of C in 10 folds would take 160 s on ijcnn1, and the result is the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hssvm.kernels import Kernel
+from hssvm.kernels.base import Rows
+from hssvm.kernels.lazy import LazyKernelMatrix
+
+FACTOR = 3
+"""Ratio of the numbers of rows of two rounds, and of the numbers of candidates."""
+
+FIRST_ROWS = 2000
+"""Minimum number of rows of the first round."""
+
+SEARCH_ROUNDS, SEARCH_SHARE, SEARCH_ROWS = 3, 0.5, 5000
+"""Number of rounds of a search without given candidates. The last one has SEARCH_SHARE of the rows,
+but at least SEARCH_ROWS: on all rows, the folds would take longer than the rest of the fit."""
+
+PASS = 6.0
+"""Nominal seconds for a pass over the kernel matrix of the last round, which limit its rows."""
+
+
+def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
+    """Numbers of rows of the rounds, ascending.
+
+    Parameters
+    ----------
+    n_rows : int
+        Maximum.
+    n_candidates : int or None
+        None if they are searched.
+
+    Examples
+    --------
+    >>> from hssvm.model_selection.rounds import round_sizes
+    >>> round_sizes(54_000, 50)
+    [2000, 6000, 18000, 54000]
+    >>> round_sizes(54_000, 3)
+    [54000]
+    """
+    if n_candidates is None:
+        n_rounds = SEARCH_ROUNDS
+        last = max(round(SEARCH_SHARE * n_rows), min(n_rows, SEARCH_ROWS))
+    else:
+        n_rounds, last = max(1, math.ceil(math.log(n_candidates, FACTOR) - 1e-9)), n_rows
+    first, sizes = min(n_rows, FIRST_ROWS), [last]
+    while len(sizes) < n_rounds and sizes[0] > 1.5 * first:
+        sizes.insert(0, max(first, sizes[0] // FACTOR))
+    return sizes
+
+
+def affordable_rows(kernel: Kernel, X: Rows) -> int:
+    """Return the number of rows that the folds can have on the exact kernel."""
+    cost = LazyKernelMatrix(kernel, X).value_cost
+    return min(int(X.shape[0]), max(FIRST_ROWS, int(math.sqrt(PASS / cost))))
