@@ -13,6 +13,7 @@ from matplotlib.contour import ContourSet
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import kernel_matrix
 from sklearn.base import clone
+from sklearn.calibration import calibration_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -22,6 +23,7 @@ from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
     BoundaryDisplay,
+    CalibrationDisplay,
     ConvergenceDisplay,
     KernelMatrixDisplay,
     PathDisplay,
@@ -205,11 +207,50 @@ def test_score_grid_of_a_cross_validation(rng):
     assert (display.values[row], display.Cs[column]) == (model.gamma_, model.C_)
     assert display.ax_.get_ylabel() == "gamma"
     assert display.score_name == "mean accuracy of 3 folds"
+    error = model.scores_[row, column].std(ddof=1) / 3**0.5
+    assert f"± {error:.3f}" in display.ax_.get_title()
+    least = model.best_score_ - error - 1e-9
+    near = [cell for cell in np.ndindex(2, 3) if display.scores[cell] >= least]
+    frames = [(f.get_y() + 0.46, f.get_x() + 0.46) for f in display.near_]
+    assert_allclose(sorted([*frames, (row, column)]), near)
 
     model = SVCCV([1, 10], kernel=Linear(), cv=3, scoring="roc_auc").fit(X, y)
     display = ScoreGridDisplay.from_estimator(model).plot()
     assert display.score_name == "mean roc auc of 3 folds"
     assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["none"]
+
+
+def test_score_grid_frames_what_was_chosen():
+    scores = np.array([[0.9, 0.8]])
+    display = ScoreGridDisplay("gamma", np.ones(1), np.array([1, 2]), scores, chosen=(0, 1)).plot()
+    assert display.best_index == (0, 1)
+    assert display.frame_.get_x() == 0.5
+    assert display.near_ == []
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_calibration(n_classes, rng):
+    X = rng.standard_normal((1200, 2))
+    score = X[:, 0] + 0.7 * rng.standard_normal(1200)
+    y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
+    model = SVC(probability="sigmoid", random_state=0).fit(X[:600], y[:600])
+    display = CalibrationDisplay.from_estimator(model, X[600:], y[600:], n_bins=5).plot()
+    P = model.predict_proba(X[600:])
+    if n_classes == 2:
+        theirs = calibration_curve(y[600:], P[:, 1], n_bins=5)
+        assert_allclose([display.frequency, display.mean_probability], theirs)
+    else:
+        assert_allclose(display.probability, P.max(axis=1))
+        assert_array_equal(display.correct, P.argmax(axis=1) == y[600:])
+    assert display.counts.sum() == 600
+    assert display.error < 0.1
+    assert [bar.get_height() for bar in display.bars_] == display.counts.tolist()
+    known = display.counts > 0
+    assert_allclose(display.line_.get_ydata(), display.frequency[known])
+    again = CalibrationDisplay(np.array([0.0, 1.0]), np.array([True, True]))
+    axes = display.curve_ax_, display.histogram_ax_
+    assert again.plot(axes).error == 0.5
+    assert np.isnan(again.frequency).sum() == 8
 
 
 def drawn_rectangles(collection):

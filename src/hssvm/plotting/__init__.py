@@ -4,10 +4,12 @@ Each Display stores numbers, and its ``plot`` method draws them with matplotlib,
 needs. `singular_values` shows why the kernel matrix as a whole does not have low rank,
 `kernel_matrix` the effect of ordering its rows by the cluster tree, `ranks` the compressed matrix,
 `score_grid` the scores over the parameters, `path` over C alone. `convergence` shows the gap during
-a fit, `boundary` the decision function in a plane.
+a fit, `boundary` the decision function in a plane, `calibration` how far probabilities can be
+trusted.
 """
 
 from hssvm.plotting.boundary import BoundaryDisplay
+from hssvm.plotting.calibration import CalibrationDisplay
 from hssvm.plotting.convergence import ConvergenceDisplay
 from hssvm.plotting.kernel_matrix import KernelMatrixDisplay
 from hssvm.plotting.path import PathDisplay
@@ -17,6 +19,7 @@ from hssvm.plotting.singular_values import SingularValueDisplay
 
 __all__ = [
     "BoundaryDisplay",
+    "CalibrationDisplay",
     "ConvergenceDisplay",
     "KernelMatrixDisplay",
     "PathDisplay",

@@ -15,12 +15,14 @@ from hssvm.plotting._figure import axes_or_new, font_size, size_in_points, write
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hssvm.model_selection import SVCCV
+    from hssvm.model_selection.base import BaseSearch
 
 
 @dataclass(eq=False)
 class ScoreGridDisplay:
     """Heat map of a score over the width of the kernel (h or gamma) and C, with the best framed.
+
+    With standard errors, thin frames mark the scores that are less than one of them below the best.
 
     Parameters
     ----------
@@ -31,6 +33,10 @@ class ScoreGridDisplay:
     scores : (n_values, n_Cs) array
         NaN for missing scores.
     score_name : str
+    errors : (n_values, n_Cs) array, optional
+        Standard errors of the scores.
+    chosen : (int, int), optional
+        Row and column of the best, by default the highest score.
 
     Attributes
     ----------
@@ -38,6 +44,8 @@ class ScoreGridDisplay:
     image_ : matplotlib AxesImage
     frame_ : matplotlib Rectangle
         Frame of the best cell.
+    near_ : list of matplotlib Rectangle
+        Frames of the cells within one standard error.
     texts_ : list of matplotlib Text
         The scores in the cells, row by row; empty if the cells are too small for text.
 
@@ -57,6 +65,8 @@ class ScoreGridDisplay:
     Cs: Floats
     scores: Floats
     score_name: str = "score"
+    errors: Floats | None = None
+    chosen: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if self.scores.shape != (self.values.size, self.Cs.size):
@@ -82,12 +92,15 @@ class ScoreGridDisplay:
         return cls("h", values, Cs_, grid)
 
     @classmethod
-    def from_estimator(cls, estimator: SVCCV) -> ScoreGridDisplay:
+    def from_estimator(cls, estimator: BaseSearch) -> ScoreGridDisplay:
         """Create the display from the mean scores over the folds.
+
+        The best scores have been compared on more rows than the others, so that the chosen one need
+        not be the highest.
 
         Parameters
         ----------
-        estimator : SVCCV
+        estimator : SVCCV or SVRCV
             Fitted.
 
         Examples
@@ -103,21 +116,35 @@ class ScoreGridDisplay:
         >>> bool(display.values[best[0]] == model.gamma_ and display.Cs[best[1]] == model.C_)
         True
         """
-        scoring = "accuracy" if estimator.scoring is None else estimator.scoring
+        scoring = estimator._scoring_or_default()  # noqa: SLF001
         name = scoring.replace("_", " ") if isinstance(scoring, str) else "score"
+        scores, (g, c) = estimator.scores_, estimator.best_position()
         return cls(
             "gamma",
             estimator.gammas_,
             estimator.Cs_,
-            estimator.cv_results_["mean_test_score"].reshape(estimator.scores_.shape[:2]),
+            scores.mean(axis=2),
             f"mean {name} of {estimator.n_splits_} folds",
+            scores.std(axis=2, ddof=1) / scores.shape[2] ** 0.5 if scores.shape[2] > 1 else None,
+            (g, c),
         )
 
     @property
     def best_index(self) -> tuple[int, int]:
         """Row and column of the best score, the first one in case of a tie."""
+        if self.chosen is not None:
+            return self.chosen
         row, column = np.unravel_index(int(np.nanargmax(self.scores)), self.scores.shape)
         return int(row), int(column)
+
+    def _near(self) -> list[tuple[int, int]]:
+        """Cells whose scores are at most a standard error below the best, up to rounding."""
+        if self.errors is None:
+            return []
+        best = self.best_index
+        least = self.scores[best] - self.errors[best] - 1e-9 * abs(self.scores[best])
+        near = [(int(i), int(j)) for i, j in np.argwhere(self.scores >= least)]
+        return [cell for cell in near if cell != best]
 
     def plot(
         self, ax: Axes | None = None, *, vmin: float | None = None, vmax: float | None = None
@@ -146,16 +173,22 @@ class ScoreGridDisplay:
             self.scores, cmap="viridis", origin="lower", aspect="auto", vmin=vmin, vmax=vmax
         )
         row, column = self.best_index
+        self.near_ = [
+            Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, linestyle="--", zorder=2)
+            for i, j in self._near()
+        ]
         self.frame_ = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, clip_on=False)
         self.frame_.set(edgecolor="black", linewidth=3, zorder=3)
-        ax.add_patch(self.frame_)
+        for frame in (*self.near_, self.frame_):
+            ax.add_patch(frame)
         self.figure_.colorbar(self.image_, ax=ax, label=self.score_name)
         C_labels = [f"{C:.3g}" for C in self.Cs]
         value_labels = [_number(value, ".3g") for value in self.values]
         labels = [_number(score, ".3f") for score in self.scores.flat]
         ax.set(xlabel="C", ylabel="width h" if self.parameter == "h" else self.parameter)
+        error = "" if self.errors is None else f" ± {_number(self.errors[row, column], '.3f')}"
         ax.set_title(
-            f"best score {_number(self.scores[row, column], '.3f')}\n"
+            f"best score {_number(self.scores[row, column], '.3f')}{error}\n"
             f"{self.parameter} = {value_labels[row]}, C = {C_labels[column]}"
         )
 
