@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "arrays.hpp"
 #include "gil.hpp"
@@ -89,18 +90,30 @@ struct CallableKernelMatrix final : hss::KernelMatrix {
         call(I, n_rows, J, n_cols, out);
     }
     bool fits_float() const override { return false; }  // its range is unknown
+    bool bounded() const override { return false; }
 };
 
-hss::Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree) {
-    const std::pair<const char*, hss::KernelType> types[] = {
-        {"gaussian", hss::KernelType::gaussian},
-        {"laplacian", hss::KernelType::laplacian},
-        {"matern32", hss::KernelType::matern32},
-        {"matern52", hss::KernelType::matern52},
-        {"polynomial", hss::KernelType::polynomial}};
-    for (auto& [known, type] : types)
-        if (name == known) return {type, gamma, coef0, degree};
+template <class T, std::size_t N>
+T by_name(const std::pair<const char*, T> (&named)[N], const std::string& name) {
+    for (auto& [known, value] : named)
+        if (name == known) return value;
     throw nb::value_error(("unknown kernel " + name).c_str());
+}
+
+hss::Kernel make_kernel(const std::string& name, const std::string& similarity, double gamma,
+                        double coef0, int degree) {
+    using hss::KernelType, hss::Similarity;
+    static const std::pair<const char*, KernelType> types[] = {
+        {"gaussian", KernelType::gaussian},     {"laplacian", KernelType::laplacian},
+        {"matern32", KernelType::matern32},     {"matern52", KernelType::matern52},
+        {"polynomial", KernelType::polynomial}, {"ratio", KernelType::ratio},
+        {"cosine", KernelType::cosine}};
+    static const std::pair<const char*, Similarity> similarities[] = {
+        {"products", Similarity::products},
+        {"minima", Similarity::minima},
+        {"harmonic_means", Similarity::harmonic_means},
+        {"matches", Similarity::matches}};
+    return {by_name(types, name), by_name(similarities, similarity), gamma, coef0, degree};
 }
 
 void rows_kernel_matrix(KernelMatrix* self, const hss::Kernel& kernel, nb::object rows_object) {
@@ -114,11 +127,29 @@ void rows_kernel_matrix(KernelMatrix* self, const hss::Kernel& kernel, nb::objec
         rows.rows);
 }
 
+// The sum or product of kernel matrices, which the Python object keeps alive
+void combined_kernel_matrix(KernelMatrix* self, nb::list matrices, bool product) {
+    std::vector<const hss::KernelMatrix*> parts;
+    Index n = 0;
+    for (nb::handle handle : matrices) {
+        const KernelMatrix& part = nb::cast<const KernelMatrix&>(handle);
+        require(parts.empty() || part.n == n, "kernel matrices differ in size");
+        parts.push_back(part.matrix.get());
+        n = part.n;
+    }
+    require(!parts.empty(), "no kernel matrices");
+    new (self) KernelMatrix{
+        std::make_unique<hss::CombinedKernelMatrix>(std::move(parts), product), n, matrices, {}};
+}
+
 // A kernel function may refer to objects that hold its matrix, so the garbage collector has to know
 // of it.
 int traverse_kernel_matrix(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
-    if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<KernelMatrix>(self)->function.ptr());
+    if (nb::inst_ready(self)) {
+        Py_VISIT(nb::inst_ptr<KernelMatrix>(self)->function.ptr());
+        Py_VISIT(nb::inst_ptr<KernelMatrix>(self)->rows.ptr());
+    }
     return 0;
 }
 int clear_kernel_matrix(PyObject* self) {
@@ -189,10 +220,12 @@ void bind_kernel(nb::module_& m) {
     nb::class_<hss::Kernel>(m, "Kernel")
         .def(
             "__init__",
-            [](hss::Kernel* self, const std::string& name, double gamma, double coef0, int degree) {
-                new (self) hss::Kernel(make_kernel(name, gamma, coef0, degree));
+            [](hss::Kernel* self, const std::string& name, double gamma, double coef0, int degree,
+               const std::string& similarity) {
+                new (self) hss::Kernel(make_kernel(name, similarity, gamma, coef0, degree));
             },
-            "name"_a, "gamma"_a, "coef0"_a = 0.0, "degree"_a = 1);
+            "name"_a, "gamma"_a = 1.0, "coef0"_a = 0.0, "degree"_a = 1,
+            "similarity"_a = "products");
     nb::class_<Rows> rows(m, "Rows");
     bind_rows<float>(rows);
     bind_rows<double>(rows);
@@ -204,7 +237,8 @@ void bind_kernel(nb::module_& m) {
                 new (self) KernelMatrix{
                     std::make_unique<CallableKernelMatrix>(self->function), n, {}, function};
             },
-            "function"_a, "n"_a);
+            "function"_a, "n"_a)
+        .def("__init__", &combined_kernel_matrix, "matrices"_a, "product"_a);
     bind_functions<float>(m);
     bind_functions<double>(m);
 }

@@ -1,11 +1,13 @@
 // Blocks of a kernel matrix: out = K(X[I], Y[J]).
 //
-// Every kernel here is a function of inner products: radial kernels of |x - y|^2 = |x|^2 + |y|^2 -
-// 2 <x, y>, the others of <x, y> itself. So a block is one product of gathered rows and one
-// vectorized map, computed for as many columns at a time as fit in the cache. Where |x - y|^2 is
-// small compared with the norms, the difference cancels, and that pair is computed from x - y
-// instead: duplicates get exactly K(x, x). The precision S of a block may be wider than the
-// precision T of the rows.
+// Every kernel here is a function of a similarity s(x, y), which is a sum over the features: the
+// inner product, the sum of the minima or of the harmonic means of nonnegative features, or the
+// number of features in which two rows agree (dense rows only, since zeros agree, too). With
+// the norms |x|^2 = s(x, x), radial kernels are functions of d^2 = |x|^2 + |y|^2 - 2 s(x, y), the
+// others of s(x, y) and the norms. So a block is one product of gathered rows and one vectorized
+// map, computed for as many columns at a time as fit in the cache. Where d^2 is small compared with
+// the norms, the difference cancels, and that pair is computed from x - y instead: duplicates get
+// exactly K(x, x). The precision S of a block may be wider than the precision T of the rows.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,15 +21,24 @@
 
 namespace hss {
 
-enum class KernelType { gaussian, laplacian, matern32, matern52, polynomial };
+enum class Similarity { products, minima, harmonic_means, matches };
+
+// The radial kernels come first. ratio is s(x, y) / (|x|^2 + |y|^2 - s(x, y)), and cosine s(x, y) /
+// (|x| |y|)
+enum class KernelType { gaussian, laplacian, matern32, matern52, polynomial, ratio, cosine };
 
 struct Kernel {
     KernelType type;
-    double gamma;  // multiplies the distance or the inner product
-    double coef0;  // polynomial only, like degree: (gamma <x, y> + coef0)^degree
+    Similarity similarity;
+    double gamma;  // multiplies the distance, or the similarity in a polynomial
+    double coef0;  // polynomial only, like degree: (gamma s(x, y) + coef0)^degree
     int degree;
 
-    bool radial() const { return type != KernelType::polynomial; }
+    bool radial() const { return type < KernelType::polynomial; }
+    bool translation_invariant() const { return radial() && similarity == Similarity::products; }
+    bool needs_norms() const {  // beside squared Euclidean distances or inner products
+        return similarity != Similarity::products || type > KernelType::polynomial;
+    }
 };
 
 // n x p, rows contiguous
@@ -55,6 +66,7 @@ T power(T base, int degree) {
     return result;
 }
 
+// Values of a kernel that is not normalized, from squared distances or similarities, in place
 template <class T>
 void apply_kernel(const Kernel& kernel, T* v, Index n) {
     const T gamma = static_cast<T>(kernel.gamma);
@@ -63,17 +75,20 @@ void apply_kernel(const Kernel& kernel, T* v, Index n) {
         case KernelType::laplacian: return simd::laplacian(v, n, gamma);
         case KernelType::matern32: return simd::matern32(v, n, gamma);
         case KernelType::matern52: return simd::matern52(v, n, gamma);
-        case KernelType::polynomial: {
+        default: {
             const T coef0 = static_cast<T>(kernel.coef0);
             for (Index i = 0; i < n; ++i) v[i] = power(gamma * v[i] + coef0, kernel.degree);
         }
     }
 }
 
-// Kernel values from the inner products v[i] = <x_i, y>; distance(i) recomputes |x_i - y|^2.
+// Kernel values from the similarities v[i] = s(x_i, y); distance(i) recomputes the squared distance
+// of x_i and y.
 template <class T, class Distance>
 void finish_column(const Kernel& kernel, T* v, Index n, const T* norm, T norm_y,
                    Distance&& distance) {
+    if (kernel.type == KernelType::ratio) return simd::ratios(v, n, norm, norm_y);
+    if (kernel.type == KernelType::cosine) return simd::cosines(v, n, norm, norm_y);
     if (kernel.radial() && simd::distances(v, n, norm, norm_y)) {
         const T tau = simd::cancellation_threshold<T>();
         for (Index i = 0; i < n; ++i)
@@ -82,12 +97,57 @@ void finish_column(const Kernel& kernel, T* v, Index n, const T* norm, T norm_y,
     apply_kernel(kernel, v, n);
 }
 
+// k(x, x), where norm = s(x, x)
+template <class T>
+T diagonal_value(const Kernel& kernel, T norm) {
+    T v = norm;
+    finish_column(kernel, &v, 1, &norm, norm, [](Index) { return T(0); });
+    return v;
+}
+
 // Columns of a block to process at once, so that the block stays in the second-level cache.
 template <class T>
 Index chunk_columns(Index n_rows) {
     const Index bytes = 1024 * 1024;
     return std::max<Index>(16,
                            bytes / (static_cast<Index>(sizeof(T)) * std::max<Index>(n_rows, 1)));
+}
+
+// s(x, y), unless it is the inner product
+template <class S>
+S similarity(const Kernel& kernel, const S* x, const S* y, Index p) {
+    switch (kernel.similarity) {
+        case Similarity::minima: return simd::sum_of_minima(x, y, p);
+        case Similarity::harmonic_means: return simd::sum_of_harmonic_means(x, y, p);
+        default: return simd::count_of_matches(x, y, p);
+    }
+}
+
+// to = x - center; returns s(to, to)
+template <class T, class S>
+S gather(const Kernel& kernel, const T* x, const S* center, Index p, S* to) {
+    const S squares = simd::centered(x, center, p, to);
+    return kernel.similarity == Similarity::products ? squares : similarity(kernel, to, to, p);
+}
+
+// out(i, j) = s(column i of X, column j of Y)
+template <class S>
+void similarities(const Kernel& kernel, View<const S> X, View<const S> Y, View<S> out) {
+    if (kernel.similarity == Similarity::products) return gemm<S>('T', 'N', S(1), X, Y, S(0), out);
+    for (Index j = 0; j < Y.cols; ++j)
+        for (Index i = 0; i < X.cols; ++i)
+            out(i, j) = similarity(kernel, X.col(i), Y.col(j), X.rows);
+}
+
+// The squared distance from x - y
+template <class T>
+T distance(const Kernel& kernel, const T* x, const T* y, Index p) {
+    switch (kernel.similarity) {
+        case Similarity::minima: return simd::absolute_distance(x, y, p);
+        case Similarity::harmonic_means: return simd::chi_squared_distance(x, y, p);
+        case Similarity::matches: return 2 * (static_cast<T>(p) - simd::count_of_matches(x, y, p));
+        default: return simd::squared_distance(x, y, p);
+    }
 }
 
 template <class T, class S>
@@ -104,52 +164,54 @@ void kernel_block(const Kernel& kernel, const DenseRows<T>& X, const Index* I, I
     // center.
     S* center = center_buffer.take(p);
     std::fill_n(center, p, S(0));
-    if (kernel.radial()) {
+    if (kernel.translation_invariant()) {
         for (Index i = 0; i < n_rows; ++i)
             for (Index f = 0; f < p; ++f) center[f] += X.data[I[i] * p + f];
         for (Index f = 0; f < p; ++f) center[f] /= static_cast<S>(n_rows);
     }
     for (Index i = 0; i < n_rows; ++i)
-        norm[i] = simd::centered(X.data + I[i] * p, center, p, rows.col(i));
+        norm[i] = gather(kernel, X.data + I[i] * p, center, p, rows.col(i));
 
     for (Index begin = 0; begin < n_cols; begin += chunk) {
         const Index width = std::min(chunk, n_cols - begin);
         for (Index j = 0; j < width; ++j)
-            norm_y[j] = simd::centered(Y.data + J[begin + j] * p, center, p, cols.col(j));
-        gemm<S>('T', 'N', S(1), rows, cols.block(0, 0, p, width), S(0),
-                out.block(0, begin, n_rows, width));
+            norm_y[j] = gather(kernel, Y.data + J[begin + j] * p, center, p, cols.col(j));
+        similarities<S>(kernel, rows, cols.block(0, 0, p, width),
+                        out.block(0, begin, n_rows, width));
         for (Index j = 0; j < width; ++j) {
             const T* y = Y.data + J[begin + j] * p;
             finish_column(kernel, out.col(begin + j), n_rows, norm, norm_y[j],
-                          [&](Index i) { return simd::squared_distance(X.data + I[i] * p, y, p); });
+                          [&](Index i) { return distance(kernel, X.data + I[i] * p, y, p); });
         }
     }
 }
 
-// |x_i - y_j|^2 of two sparse rows, by merging their indices
+// The squared distance of two sparse rows, by merging their indices
 template <class T>
-T squared_distance(const SparseRows<T>& X, Index i, const SparseRows<T>& Y, Index j) {
+T distance(const Kernel& kernel, const SparseRows<T>& X, Index i, const SparseRows<T>& Y, Index j) {
     Index a = X.indptr[i], b = Y.indptr[j];
     const Index a_end = X.indptr[i + 1], b_end = Y.indptr[j + 1];
     T sum = 0;
     while (a < a_end || b < b_end) {
-        T difference;
+        T x = 0, y = 0;
         if (b == b_end || (a < a_end && X.indices[a] < Y.indices[b]))
-            difference = X.data[a++];
+            x = X.data[a++];
         else if (a == a_end || Y.indices[b] < X.indices[a])
-            difference = Y.data[b++];
+            y = Y.data[b++];
         else
-            difference = X.data[a++] - Y.data[b++];
-        sum += difference * difference;
+            x = X.data[a++], y = Y.data[b++];
+        sum += distance(kernel, &x, &y, 1);
     }
     return sum;
 }
 
+// s(x, x)
 template <class S, class T>
-S squared_norm(const SparseRows<T>& X, Index i) {
+S self_similarity(const Kernel& kernel, const SparseRows<T>& X, Index i) {
+    const bool products = kernel.similarity == Similarity::products;
     S sum = 0;
     for (Index a = X.indptr[i]; a < X.indptr[i + 1]; ++a)
-        sum += static_cast<S>(X.data[a]) * X.data[a];
+        sum += products ? static_cast<S>(X.data[a]) * X.data[a] : static_cast<S>(X.data[a]);
     return sum;
 }
 
@@ -180,11 +242,19 @@ class SparseLanes {
             for (Index a = X.indptr[I[i]]; a < X.indptr[I[i] + 1]; ++a)
                 values[slot[X.indices[a]] * simd::lanes + i] = X.data[a];
     }
-    // Inner products of the gathered rows with row y of Y
+    // Similarities of the gathered rows with row y of Y
     template <class T>
-    void dots(const SparseRows<T>& Y, Index y, S* out) {
-        simd::sparse_dots(values, slot.data(), Y.indices + Y.indptr[y], Y.data + Y.indptr[y],
-                          Y.indptr[y + 1] - Y.indptr[y], out);
+    void similarities(const Kernel& kernel, const SparseRows<T>& Y, Index y, S* out) {
+        const std::int32_t* indices = Y.indices + Y.indptr[y];
+        const T* data = Y.data + Y.indptr[y];
+        const Index nnz = Y.indptr[y + 1] - Y.indptr[y];
+        switch (kernel.similarity) {
+            case Similarity::minima:
+                return simd::sparse_minima(values, slot.data(), indices, data, nnz, out);
+            case Similarity::harmonic_means:
+                return simd::sparse_harmonic_means(values, slot.data(), indices, data, nnz, out);
+            default: return simd::sparse_dots(values, slot.data(), indices, data, nnz, out);
+        }
     }
 };
 
@@ -195,20 +265,20 @@ void kernel_block(const Kernel& kernel, const SparseRows<T>& X, const Index* I, 
     static thread_local Buffer<S> norm_buffer;
     S products[simd::lanes];
     S* norm = norm_buffer.take(n_rows);
-    for (Index i = 0; i < n_rows; ++i) norm[i] = squared_norm<S>(X, I[i]);
+    for (Index i = 0; i < n_rows; ++i) norm[i] = self_similarity<S>(kernel, X, I[i]);
     for (Index i = 0; i < n_rows; i += simd::lanes) {
         const Index width = std::min(simd::lanes, n_rows - i);
         lanes.gather(X, I + i, width);
         for (Index j = 0; j < n_cols; ++j) {
             S* column = out.col(j) + i;
             const bool whole = width == simd::lanes;
-            lanes.dots(Y, J[j], whole ? column : products);
+            lanes.similarities(kernel, Y, J[j], whole ? column : products);
             if (!whole) std::copy_n(products, width, column);
         }
     }
     for (Index j = 0; j < n_cols; ++j)
-        finish_column(kernel, out.col(j), n_rows, norm, squared_norm<S>(Y, J[j]),
-                      [&](Index i) { return squared_distance(X, I[i], Y, J[j]); });
+        finish_column(kernel, out.col(j), n_rows, norm, self_similarity<S>(kernel, Y, J[j]),
+                      [&](Index i) { return distance(kernel, X, I[i], Y, J[j]); });
 }
 
 // All of K(X, Y), out(i, j) = k(x_i, y_j) with contiguous rows, in tiles on all threads.

@@ -102,11 +102,16 @@ void add_few_values(const LeafExpansions<T>& tree, const DenseRows<T>& X, T* out
         const Index leaf = leaf_of(X, i, tree.depth, tree.directions, tree.thresholds);
         for (Index y = tree.ends[leaf]; y < tree.ends[leaf + 1]; y += tile) {
             const Index n = std::min(tile, tree.ends[leaf + 1] - y);
-            if (tree.kernel.radial())
-                simd::squared_distances(x, tree.Y.data, tree.rows + y, n, p, values);
-            else
-                simd::dots(x, tree.Y.data, tree.rows + y, n, p, values);
-            apply_kernel(tree.kernel, values, n);
+            if (tree.kernel.needs_norms())
+                kernel_block(tree.kernel, tree.Y, tree.rows + y, n, X, &i, 1,
+                             View<T>(values, n, 1));
+            else {
+                if (tree.kernel.radial())
+                    simd::squared_distances(x, tree.Y.data, tree.rows + y, n, p, values);
+                else
+                    simd::dots(x, tree.Y.data, tree.rows + y, n, p, values);
+                apply_kernel(tree.kernel, values, n);
+            }
             const View<const T> W{tree.W + y * k, k, n};
             if (k == 1)
                 out[i] += simd::dot(values, W.data, n);

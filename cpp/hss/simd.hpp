@@ -80,31 +80,83 @@ HSS_INLINE float exp_nonpositive(float x) {
     return x < -87.0f ? 0.0f : p * scale;
 }
 
-// <x, y> and |x - y|^2
+// Terms of the similarities of two points, and of their squared distances
 template <class T>
-HSS_INLINE T dot_body(const T* x, const T* y, Index n) {
+struct Product {
+    HSS_INLINE static T of(T x, T y) { return x * y; }
+};
+template <class T>
+struct SquaredDifference {
+    HSS_INLINE static T of(T x, T y) { return (x - y) * (x - y); }
+};
+template <class T>
+struct Minimum {
+    HSS_INLINE static T of(T x, T y) { return x < y ? x : y; }
+};
+template <class T>
+struct AbsoluteDifference {
+    HSS_INLINE static T of(T x, T y) { return x < y ? y - x : x - y; }
+};
+template <class T>
+struct HarmonicMean {
+    HSS_INLINE static T of(T x, T y) {
+        const T sum = x + y;
+        return 2 * x * y / (sum > 0 ? sum : T(1));
+    }
+};
+template <class T>
+struct ChiSquaredDifference {
+    HSS_INLINE static T of(T x, T y) {
+        const T sum = x + y;
+        return (x - y) * (x - y) / (sum > 0 ? sum : T(1));
+    }
+};
+
+template <class T>
+struct Match {
+    HSS_INLINE static T of(T x, T y) { return x == y ? T(1) : T(0); }
+};
+
+template <class Term, class T>
+HSS_INLINE T sum_body(const T* x, const T* y, Index n) {
     T sum = 0;
     HSS_SIMD(reduction(+ : sum))
-    for (Index i = 0; i < n; ++i) sum += x[i] * y[i];
+    for (Index i = 0; i < n; ++i) sum += Term::of(x[i], y[i]);
     return sum;
 }
-template <class T>
-HSS_INLINE T squared_distance_body(const T* x, const T* y, Index n) {
-    T sum = 0;
-    HSS_SIMD(reduction(+ : sum))
-    for (Index i = 0; i < n; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
-    return sum;
-}
-#define HSS_REDUCTION(name)                                                    \
+#define HSS_REDUCTION(name, Term)                                              \
     HSS_CLONES inline double name(const double* x, const double* y, Index n) { \
-        return name##_body(x, y, n);                                           \
+        return sum_body<Term<double>>(x, y, n);                                \
     }                                                                          \
     HSS_CLONES inline float name(const float* x, const float* y, Index n) {    \
-        return name##_body(x, y, n);                                           \
+        return sum_body<Term<float>>(x, y, n);                                 \
     }
-HSS_REDUCTION(dot)
-HSS_REDUCTION(squared_distance)
+HSS_REDUCTION(dot, Product)
+HSS_REDUCTION(squared_distance, SquaredDifference)
+HSS_REDUCTION(sum_of_minima, Minimum)
+HSS_REDUCTION(absolute_distance, AbsoluteDifference)
+HSS_REDUCTION(sum_of_harmonic_means, HarmonicMean)
+HSS_REDUCTION(chi_squared_distance, ChiSquaredDifference)
+HSS_REDUCTION(count_of_matches, Match)
 #undef HSS_REDUCTION
+
+// v[i] += the terms of x[i] and y
+template <class Term, class T>
+HSS_INLINE void add_terms_body(const T* x, T y, Index n, T* v) {
+    HSS_SIMD()
+    for (Index i = 0; i < n; ++i) v[i] += Term::of(x[i], y);
+}
+#define HSS_TERMS(name, Term, T)                                  \
+    HSS_CLONES inline void name(const T* x, T y, Index n, T* v) { \
+        add_terms_body<Term<T>>(x, y, n, v);                      \
+    }
+HSS_TERMS(add_minima, Minimum, double)
+HSS_TERMS(add_minima, Minimum, float)
+HSS_TERMS(add_harmonic_means, HarmonicMean, double)
+HSS_TERMS(add_harmonic_means, HarmonicMean, float)
+HSS_TERMS(add_matches, Match, double)
+HSS_TERMS(add_matches, Match, float)
+#undef HSS_TERMS
 
 // to = x - center; returns <to, to>
 template <class T, class S>
@@ -130,14 +182,6 @@ HSS_CENTERED(double, float)
 // Inner products and squared distances of x with rows I[0], I[1], ... of Y, which has n columns. In
 // short rows, the last steps of a sum take longer than the rest: so four rows at a time, in vectors
 // of four numbers, take half the time.
-template <class T>
-struct Product {
-    HSS_INLINE static T of(T x, T y) { return x * y; }
-};
-template <class T>
-struct SquaredDifference {
-    HSS_INLINE static T of(T x, T y) { return (x - y) * (x - y); }
-};
 template <class Term, class T>
 HSS_INLINE void rows_body(const T* x, const T* Y, const Index* I, Index n_rows, Index n, T* out) {
     for (Index i = 0; i < n_rows; i += 4) {
@@ -242,11 +286,12 @@ HSS_COLUMNS(add_columns, double)
 HSS_COLUMNS(add_columns, float)
 #undef HSS_COLUMNS
 
-// out[l] = sum over the entries of a sparse row of values[slot of the entry][l] * entry
+// out[l] = sum over the entries of a sparse row of the terms of values[slot of the entry][l] and
+// the entry. Terms with a 0 are 0.
 constexpr Index lanes = 32;
 
-template <class S, class T>
-HSS_INLINE void sparse_dots_body(const S* values, const std::int32_t* slot,
+template <template <class> class Term, class S, class T>
+HSS_INLINE void sparse_sums_body(const S* values, const std::int32_t* slot,
                                  const std::int32_t* indices, const T* data, Index nnz, S* out) {
     S sum[lanes];
     for (Index l = 0; l < lanes; ++l) sum[l] = 0;
@@ -254,21 +299,25 @@ HSS_INLINE void sparse_dots_body(const S* values, const std::int32_t* slot,
         const S x = data[a];
         const S* v = values + slot[indices[a]] * lanes;
         HSS_SIMD()
-        for (Index l = 0; l < lanes; ++l) sum[l] += x * v[l];
+        for (Index l = 0; l < lanes; ++l) sum[l] += Term<S>::of(x, v[l]);
     }
     for (Index l = 0; l < lanes; ++l) out[l] = sum[l];
 }
-#define HSS_SPARSE(S, T)                                                                      \
-    HSS_CLONES inline void sparse_dots(const S* values, const std::int32_t* slot,             \
-                                       const std::int32_t* indices, const T* data, Index nnz, \
-                                       S* out) {                                              \
-        sparse_dots_body(values, slot, indices, data, nnz, out);                              \
+#define HSS_SPARSE_TYPES(name, Term, S, T)                                                       \
+    HSS_CLONES inline void name(const S* values, const std::int32_t* slot,                       \
+                                const std::int32_t* indices, const T* data, Index nnz, S* out) { \
+        sparse_sums_body<Term>(values, slot, indices, data, nnz, out);                           \
     }
-HSS_SPARSE(float, float)
-HSS_SPARSE(double, float)
-HSS_SPARSE(double, double)
-HSS_SPARSE(float, double)
+#define HSS_SPARSE(name, Term)                   \
+    HSS_SPARSE_TYPES(name, Term, float, float)   \
+    HSS_SPARSE_TYPES(name, Term, double, float)  \
+    HSS_SPARSE_TYPES(name, Term, double, double) \
+    HSS_SPARSE_TYPES(name, Term, float, double)
+HSS_SPARSE(sparse_dots, Product)
+HSS_SPARSE(sparse_minima, Minimum)
+HSS_SPARSE(sparse_harmonic_means, HarmonicMean)
 #undef HSS_SPARSE
+#undef HSS_SPARSE_TYPES
 
 // |x - y|^2 computed as |x|^2 + |y|^2 - 2 <x, y> has lost half of its digits if it is below this
 // fraction of |x|^2 + |y|^2.
@@ -298,6 +347,35 @@ HSS_CLONES inline bool distances(double* v, Index n, const double* norm, double 
 HSS_CLONES inline bool distances(float* v, Index n, const float* norm, float norm_y) {
     return distances_body(v, n, norm, norm_y);
 }
+
+// Normalized similarities, in place, from v[i] = s(x_i, y), norm[i] = s(x_i, x_i) and norm_y =
+// s(y, y). Two points without features have the ratio 1, but no angle.
+template <class T>
+HSS_INLINE void ratios_body(T* v, Index n, const T* norm, T norm_y) {
+    HSS_SIMD()
+    for (Index i = 0; i < n; ++i) {
+        const T total = norm[i] + norm_y - v[i];
+        v[i] = total > 0 ? v[i] / total : T(1);
+    }
+}
+template <class T>
+HSS_INLINE void cosines_body(T* v, Index n, const T* norm, T norm_y) {
+    const T root = std::sqrt(norm_y);
+    HSS_SIMD()
+    for (Index i = 0; i < n; ++i) {
+        const T product = std::sqrt(norm[i]) * root;
+        v[i] = product > 0 ? v[i] / product : T(0);
+    }
+}
+#define HSS_NORMALIZED(name, T)                                           \
+    HSS_CLONES inline void name(T* v, Index n, const T* norm, T norm_y) { \
+        name##_body(v, n, norm, norm_y);                                  \
+    }
+HSS_NORMALIZED(ratios, double)
+HSS_NORMALIZED(ratios, float)
+HSS_NORMALIZED(cosines, double)
+HSS_NORMALIZED(cosines, float)
+#undef HSS_NORMALIZED
 
 // Radial kernels of the squared distance, in place.
 template <class T>

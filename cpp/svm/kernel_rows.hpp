@@ -37,13 +37,13 @@ class KernelRows {
         : kernel(kernel), X(X), columns(static_cast<std::size_t>(X.n * X.p)), norm(X.n), point(X.p),
           values(new T[static_cast<std::size_t>(X.n * X.n)]), known(X.n, 0) {
         std::vector<T> center(X.p, T(0));
-        if (kernel.radial()) {
+        if (kernel.translation_invariant()) {
             for (Index i = 0; i < X.n; ++i)
                 for (Index f = 0; f < X.p; ++f) center[f] += X.data[i * X.p + f];
             for (T& mean : center) mean /= static_cast<T>(X.n);
         }
         for (Index i = 0; i < X.n; ++i) {
-            norm[i] = hss::simd::centered(X.data + i * X.p, center.data(), X.p, point.data());
+            norm[i] = hss::gather(kernel, X.data + i * X.p, center.data(), X.p, point.data());
             for (Index f = 0; f < X.p; ++f) columns[f * X.n + i] = point[f];
         }
     }
@@ -55,19 +55,34 @@ class KernelRows {
         if (known[i]) return v;
         std::fill_n(v, X.n, T(0));
         for (Index f = 0; f < X.p; ++f) point[f] = columns[f * X.n + i];
-        hss::add_columns<T>({columns.data(), X.n, X.p}, point.data(), v);
+        add_similarities(v);
         const T* x = X.data + i * X.p;
         hss::finish_column(kernel, v, X.n, norm.data(), norm[i], [&](Index j) {
-            return hss::simd::squared_distance(X.data + j * X.p, x, X.p);
+            return hss::distance(kernel, X.data + j * X.p, x, X.p);
         });
         known[i] = 1;
         return v;
     }
 
-    T diagonal(Index i) const {
-        T v = kernel.radial() ? T(0) : norm[i];
-        hss::apply_kernel(kernel, &v, 1);
-        return v;
+    T diagonal(Index i) const { return hss::diagonal_value(kernel, norm[i]); }
+
+  private:
+    // v[j] += s(x_j, point)
+    void add_similarities(T* v) const {
+        if (kernel.similarity == hss::Similarity::products)
+            return hss::add_columns<T>({columns.data(), X.n, X.p}, point.data(), v);
+        for (Index f = 0; f < X.p; ++f) {
+            const T* column = columns.data() + f * X.n;
+            switch (kernel.similarity) {
+                case hss::Similarity::minima:
+                    hss::simd::add_minima(column, point[f], X.n, v);
+                    break;
+                case hss::Similarity::harmonic_means:
+                    hss::simd::add_harmonic_means(column, point[f], X.n, v);
+                    break;
+                default: hss::simd::add_matches(column, point[f], X.n, v);
+            }
+        }
     }
 };
 

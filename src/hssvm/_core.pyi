@@ -16,7 +16,14 @@ def thread_count() -> int:
     """Return the number of threads that a long loop would run on now."""
 
 class Kernel:
-    def __init__(self, name: str, gamma: float, coef0: float = 0.0, degree: int = 1) -> None: ...
+    def __init__(
+        self,
+        name: str,
+        gamma: float = 1.0,
+        coef0: float = 0.0,
+        degree: int = 1,
+        similarity: str = "products",
+    ) -> None: ...
 
 class Rows:
     """Rows of data: ``Rows(X)`` or ``Rows(indptr, indices, data, n_features)``."""
@@ -24,12 +31,12 @@ class Rows:
     def __init__(self, *arrays: _Floats | NDArray[np.integer] | int) -> None: ...
 
 class KernelMatrix:
-    """``KernelMatrix(kernel, rows)`` or ``KernelMatrix(function, n)``."""
+    """``KernelMatrix(kernel, rows)``, ``(function, n)`` or ``(matrices, product)``."""
 
     def __init__(
         self,
-        kernel: Kernel | Callable[[_Indices, _Indices, str], _Floats],
-        rows: Rows | int,
+        kernel: Kernel | Callable[[_Indices, _Indices, str], _Floats] | list[KernelMatrix],
+        rows: Rows | int | bool,
     ) -> None: ...
 
 class LeafExpansions:

@@ -264,10 +264,11 @@ def test_a_callable_must_not_use_compressed_matrices(outer, inner, rng):
 
 def test_a_kernel_with_nan_is_reported(rng):
     X = rng.standard_normal((100, 3))
-    H = compress(CallableKernel(lambda X, Y: np.full((len(X), len(Y)), np.nan)), X)
-    with pytest.raises(RuntimeError, match=r"NaN or infinite|not positive definite"):
-        factor(H, 1.0)
-    assert np.isnan(estimate_error(H))
+    kernel = CallableKernel(lambda X, Y: np.full((len(X), len(Y)), np.nan))
+    with pytest.raises(ValueError, match="not finite real numbers"):
+        compress(kernel, X, ClusterTree.build(X, 50))
+    with pytest.raises(ValueError, match="not finite real numbers"):
+        factor(compress(kernel, X), 1.0)  # of one leaf: its values are not needed before
 
 
 def test_errors_in_a_callable_reach_the_user(rng):

@@ -30,7 +30,7 @@ def compress(
     X : (n, p) array or CSR matrix, float32 or float64
         The result has the precision of X.
     tree : ClusterTree, optional
-        By default ``ClusterTree.build(X)``.
+        By default ``ClusterTree.build(kernel.coordinates(X))``.
     compressor : Compressor, optional
         `NestedNystroem` (the default) or `HSSANN`.
     random_state : int, numpy Generator or None
@@ -54,7 +54,8 @@ def compress(
     True
     """
     X = as_rows(X)
-    tree = ClusterTree.build(X) if tree is None else tree
+    coordinates = kernel.coordinates(X)
+    tree = ClusterTree.build(coordinates) if tree is None else tree
     if tree.n != X.shape[0]:
         raise ValueError(f"the tree has {tree.n} points, but X has {X.shape[0]} rows")
     if compressor is None:
@@ -62,5 +63,7 @@ def compress(
     elif parameters:
         raise TypeError(f"pass {', '.join(parameters)} to the compressor, not to compress")
     require_finite(X)
-    levels = compressor.compress(kernel.matrix(X), X, tree, np.random.default_rng(random_state))
+    kernel.check_rows(X)
+    rng = np.random.default_rng(random_state)
+    levels = compressor.compress(kernel.matrix(X), coordinates, tree, rng)
     return HSSMatrix(kernel, X, tree, levels, projection=compressor.projection)

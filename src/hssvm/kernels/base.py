@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -19,6 +19,14 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = Any
 """A dense (n, p) array or a scipy CSR matrix or array."""
 
+
+PER_VALUE, PER_FEATURE, PER_NONZERO = 0.3e-9, 0.0078e-9, 0.05e-9
+"""Seconds per kernel value in float32, measured by the benchmarks on two cores: a constant, plus a
+term per feature, or per nonzero of a sparse row. The sum is accurate to about 25% between 8
+features (cod-rna) and 780 (MNIST)."""
+
+PYTHON_SLOWDOWN = 10.0
+"""Assumed slowdown of kernels that are Python functions."""
 
 LAYOUT: tuple[Literal["C"], Literal["A"]] = ("C", "A")
 """`numpy.require` flags of arrays passed to the core: C-contiguous and aligned."""
@@ -105,8 +113,42 @@ def sort_groups(
     return order, ends
 
 
+def value_cost(X: Rows) -> float:
+    """Nominal seconds per value of a kernel of the core."""
+    n, p = X.shape
+    row = PER_NONZERO * X.nnz / n if scipy.sparse.issparse(X) else PER_FEATURE * p
+    cost: float = (PER_VALUE + row) * X.dtype.itemsize / 4
+    return cost
+
+
 class Kernel(ABC):
     """A positive semi-definite function of two points."""
+
+    scale_sensitive: ClassVar[bool] = True
+    """Whether features on much larger scales than others dominate the kernel, and should be scaled.
+    False if scaling would change the meaning of the features, or if there are none."""
+
+    def __add__(self, other: Any) -> Kernel:
+        from hssvm.kernels.composite import SumKernel, combine  # which imports this module
+
+        return combine(SumKernel, self, other)
+
+    def __mul__(self, other: Any) -> Kernel:
+        from hssvm.kernels.composite import ProductKernel, combine
+
+        return combine(ProductKernel, self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __getitem__(self, columns: Any) -> Kernel:
+        from hssvm.kernels.composite import select_columns
+
+        return select_columns(self, columns)
+
+    __iter__ = None  # columns can be selected, but a kernel is not a sequence
+
+    def check_rows(self, X: Rows) -> None:  # noqa: B027 (most kernels accept all rows)
+        """Raise ValueError if the kernel is not defined for such rows."""
 
     @abstractmethod
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
@@ -185,6 +227,14 @@ class Kernel(ABC):
         one_group, n = np.zeros(X.shape[0], np.int64), Y.shape[0]
         return self.grouped_product(X, one_group, Y, np.arange(n), np.array([0, n]), W)
 
+    def coordinates(self, X: Rows) -> Rows:
+        """Rows of numbers on which trees are built and new points are routed; (n, q)."""
+        return X
+
+    def value_cost(self, X: Rows) -> float:
+        """Nominal seconds per kernel value: from a formula, not from a clock."""
+        return PYTHON_SLOWDOWN * value_cost(X)
+
     @abstractmethod
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`, whose entries the core computes on demand."""
@@ -256,6 +306,10 @@ class CoreKernel(Kernel):
             self._core_kernel, core_rows(Y), rows, ends, W, directions, thresholds
         )
 
+    def value_cost(self, X: Rows) -> float:
+        """Nominal seconds per kernel value; see `Kernel.value_cost`."""
+        return value_cost(X)
+
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""
         return _core.KernelMatrix(self._core_kernel, core_rows(as_rows(X)))
@@ -269,6 +323,12 @@ class CoreKernel(Kernel):
     def solve_pairs(self, X: Floats, *pairs: Any) -> None:
         """Solve problems on few rows of `X` each; see `hssvm.training.pairs`."""
         _core.solve_pairs(self._core_kernel, core_rows(as_rows(X)), *pairs)
+
+
+def unit_diagonal(X: Rows) -> Floats:
+    """Diagonal of a kernel with ``k(x, x) = 1``, (n,)."""
+    X = as_rows(X)
+    return np.ones(X.shape[0], dtype=X.dtype)
 
 
 def require_positive(**values: float | Floats) -> None:

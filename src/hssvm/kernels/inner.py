@@ -50,7 +50,7 @@ class Polynomial(CoreKernel):
 
     def diag(self, X: Rows) -> Floats:
         """``(gamma |x|**2 + coef0) ** degree``, (n,)."""
-        return (self.gamma * _squared_norms(X) + self.coef0) ** int(self.degree)
+        return (self.gamma * squared_norms(X) + self.coef0) ** int(self.degree)
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,11 @@ class Linear(CoreKernel):
 
     def diag(self, X: Rows) -> Floats:
         """``|x|**2``, (n,)."""
-        return _squared_norms(X)
+        return squared_norms(X)
 
 
-def _squared_norms(X: Rows) -> Floats:
+def squared_norms(X: Rows) -> Floats:
+    """``|x|**2`` of every row, (n,)."""
     X = as_rows(X)
     if scipy.sparse.issparse(X):
         squares: Floats = np.asarray(X.multiply(X).sum(axis=1)).ravel()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 
 PER_READ = 0.2e-9
 """Seconds to read a value in float32 from memory, for comparison with
-`hssvm.kernels.lazy.PER_VALUE`."""
+`hssvm.kernels.base.PER_VALUE`."""
 
 COST_RATIO = 3.0
 """Values are kept if computing them costs this many times as much as reading them."""
@@ -23,8 +25,20 @@ KEPT_ROWS = 512
 """Number of rows that are computed and allocated at a time."""
 
 
+EXPENSIVE_RATIO = 30.0
+"""If values cost this many times as much as reading them, some of the rows are kept even if not all
+of them fit."""
+
+
 class KeptKernelMatrix(LazyKernelMatrix):
-    """A `LazyKernelMatrix` that computes each of its rows at most once.
+    """A `LazyKernelMatrix` that computes each of its rows at most once, as long as they fit.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+    capacity : int, optional
+        Maximum number of rows to keep; by default all.
 
     Examples
     --------
@@ -38,8 +52,9 @@ class KeptKernelMatrix(LazyKernelMatrix):
     (array([2., 4., 6.]), 3)
     """
 
-    def __init__(self, kernel: Kernel, X: Rows) -> None:
+    def __init__(self, kernel: Kernel, X: Rows, capacity: int | None = None) -> None:
         super().__init__(kernel, X)
+        self.capacity = self.n if capacity is None else capacity
         self._blocks: list[Floats] = []
         self._place = np.full(self.n, -1)  # block * KEPT_ROWS + row of the block
 
@@ -61,29 +76,41 @@ class KeptKernelMatrix(LazyKernelMatrix):
 
     def _keep(
         self, rows: NDArray[np.int64]
-    ) -> list[tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:
-        """Compute missing rows; return blocks, with the rows of each that hold `rows[used]`."""
+    ) -> Iterator[tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:
+        """Compute missing rows; yield blocks, with the rows of each that hold `rows[used]`."""
         missing = rows[self._place[rows] < 0]
-        for begin in range(0, missing.size, KEPT_ROWS):
-            new = missing[begin : begin + KEPT_ROWS]
+        room = self.capacity - int(np.count_nonzero(self._place >= 0))
+        for begin in range(0, min(room, missing.size), KEPT_ROWS):
+            new = missing[begin : min(begin + KEPT_ROWS, room)]
             self._place[new] = len(self._blocks) * KEPT_ROWS + np.arange(new.size)
-            self.n_values += new.size * self.n
-            self._blocks.append(self.kernel.block(self.X[new], self.X))
-        owner, at = np.divmod(self._place[rows], KEPT_ROWS)
-        parts = []
-        for index in np.unique(owner):
+            self._blocks.append(self._compute(new))
+        owner, at = np.divmod(self._place[rows], KEPT_ROWS)  # the owner of rows not kept is -1
+        for index in np.unique(owner[owner >= 0]):
             used = np.flatnonzero(owner == index)
-            parts.append((self._blocks[index], at[used], used))
-        return parts
+            yield self._blocks[index], at[used], used
+        others = np.flatnonzero(owner < 0)
+        for begin in range(0, others.size, KEPT_ROWS):
+            used = others[begin : begin + KEPT_ROWS]
+            yield self._compute(rows[used]), np.arange(used.size), used
+
+    def _compute(self, rows: NDArray[np.int64]) -> Floats:
+        self.n_values += rows.size * self.n
+        return self.kernel.block(self.X[rows], self.X)
 
 
 def is_worth_keeping(kernel_matrix: LazyKernelMatrix) -> bool:
     """Whether kernel values are worth the memory that keeps them."""
-    return kernel_matrix.value_cost > COST_RATIO * PER_READ * kernel_matrix.dtype.itemsize / 4
+    return _is_worth(kernel_matrix, COST_RATIO)
+
+
+def _is_worth(kernel_matrix: LazyKernelMatrix, ratio: float) -> bool:
+    return kernel_matrix.value_cost > ratio * PER_READ * kernel_matrix.dtype.itemsize / 4
 
 
 def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKernelMatrix, float]:
-    """Keep the rows of a kernel matrix if they all fit, and reading is cheaper than computing.
+    """Keep the rows of a kernel matrix if they fit, and reading is cheaper than computing.
+
+    Either all rows have to fit, or the values have to be expensive.
 
     Parameters
     ----------
@@ -98,7 +125,10 @@ def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKerne
     memory : float
         Bytes that are left.
     """
-    size = kernel_matrix.n**2 * kernel_matrix.dtype.itemsize
-    if not is_worth_keeping(kernel_matrix) or size > SHARE * memory:
+    row = kernel_matrix.n * kernel_matrix.dtype.itemsize
+    capacity = min(kernel_matrix.n, max(0, int(SHARE * memory / row)))
+    ratio = COST_RATIO if capacity == kernel_matrix.n else EXPENSIVE_RATIO
+    if capacity == 0 or not _is_worth(kernel_matrix, ratio):
         return kernel_matrix, memory
-    return KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X), memory - size
+    kept = KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X, capacity)
+    return kept, memory - capacity * row

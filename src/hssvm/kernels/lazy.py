@@ -6,15 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import LAYOUT, CoreKernel, Floats, Kernel, Rows, require_no_overflow
-
-PER_VALUE, PER_FEATURE, PER_NONZERO = 0.3e-9, 0.0078e-9, 0.05e-9
-"""Seconds per kernel value in float32, measured by the benchmarks on two cores: a constant, plus a
-term per feature, or per nonzero of a sparse row. The sum is accurate to about 25% between 8
-features (cod-rna) and 780 (MNIST)."""
+from hssvm.comm import SERIAL, Communicator
+from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows, require_no_overflow
 
 CONVERTED_ROWS = 8192
 """Number of rows that are converted to float64 at a time."""
@@ -22,13 +17,13 @@ CONVERTED_ROWS = 8192
 DIAGONAL_ROWS = 1000
 """Number of rows from which the mean of the diagonal is estimated."""
 
-PYTHON_SLOWDOWN = 10.0
-"""Assumed slowdown of kernels that are Python functions."""
-
 
 @dataclass(eq=False)
 class LazyKernelMatrix:
     """``K[i, j] = kernel(X[i], X[j])``, never stored as a whole.
+
+    The rows of K are those of X. So are the columns, unless several ranks hold the rows: see
+    `hssvm.kernels.part`.
 
     Parameters
     ----------
@@ -37,6 +32,8 @@ class LazyKernelMatrix:
 
     Attributes
     ----------
+    communicator : Communicator
+        Connects the ranks that hold the rows.
     n_values : int
         Kernel values computed so far.
 
@@ -55,6 +52,7 @@ class LazyKernelMatrix:
 
     kernel: Kernel
     X: Rows
+    communicator: Communicator = field(default=SERIAL, init=False)
     n_values: int = field(default=0, init=False)
 
     @property
@@ -67,17 +65,49 @@ class LazyKernelMatrix:
         """Precision of the values."""
         return np.dtype(self.X.dtype)
 
+    @property
+    def columns(self) -> Rows:
+        """The rows of X that the columns stand for."""
+        return self.X
+
+    def share(self, rows: NDArray[np.int64], W: Floats) -> tuple[NDArray[np.int64], Floats]:
+        """Make columns of some rows of every rank.
+
+        Parameters
+        ----------
+        rows : (m,) int64
+            Different rows of this rank.
+        W : (m, k)
+            Their coefficients.
+
+        Returns
+        -------
+        columns : (M,) int64
+            The columns that stand for the rows of all ranks, in rank order.
+        W : (M, k)
+            Their coefficients.
+        """
+        return rows, W
+
+    def columns_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Make columns of some rows of every rank, without coefficients; see `share`."""
+        return self.share(rows, np.empty((rows.size, 0), self.dtype))[0]
+
+    def own(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which of the columns stand for rows of this rank, and these rows."""
+        return np.arange(columns.size), columns
+
     def block(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-        """``K[rows, columns]``."""
+        """Kernel values of the rows that two sets of columns stand for."""
         self.n_values += rows.size * columns.size
-        return self.kernel.block(self.X[rows], self.X[columns])
+        return self.kernel.block(self.columns[rows], self.columns[columns])
 
     def product(self, rows: NDArray[np.int64], columns: NDArray[np.int64], W: Floats) -> Floats:
         """``K[rows, columns] @ W``, without storing the block."""
         if columns.size == 0 or rows.size == 0:
             return np.zeros((rows.size, W.shape[1]), W.dtype)
         self.n_values += rows.size * columns.size
-        return self.kernel.product(self.X[rows], self.X[columns], np.ascontiguousarray(W))
+        return self.kernel.product(self.X[rows], self.columns[columns], np.ascontiguousarray(W))
 
     def product_in_float64(
         self, rows: NDArray[np.int64], columns: NDArray[np.int64], W: Floats
@@ -87,7 +117,7 @@ class LazyKernelMatrix:
         if columns.size == 0:
             return out
         self.n_values += rows.size * columns.size * 8 // self.dtype.itemsize
-        Y, W = self.X[columns].astype(np.float64), np.require(W, np.float64, LAYOUT)
+        Y, W = self.columns[columns].astype(np.float64), np.require(W, np.float64, LAYOUT)
         for begin in range(0, rows.size, CONVERTED_ROWS):
             chunk = slice(begin, begin + CONVERTED_ROWS)
             out[chunk] = self.kernel.product(self.X[rows[chunk]].astype(np.float64), Y, W)
@@ -101,12 +131,8 @@ class LazyKernelMatrix:
 
     @property
     def value_cost(self) -> float:
-        """Nominal seconds per kernel value: from a formula, not from a clock."""
-        n, p = self.X.shape
-        sparse = scipy.sparse.issparse(self.X)
-        row = PER_NONZERO * self.X.nnz / n if sparse else PER_FEATURE * p
-        cost = (PER_VALUE + row) * self.dtype.itemsize / 4
-        return cost if isinstance(self.kernel, CoreKernel) else cost * PYTHON_SLOWDOWN
+        """Nominal seconds per kernel value; see `Kernel.value_cost`."""
+        return self.kernel.value_cost(self.X)
 
 
 def diagonal_sum(kernel: Kernel, X: Rows) -> tuple[float, int]:

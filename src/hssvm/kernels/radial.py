@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from hssvm import _core
-from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, require_positive
+from hssvm.kernels.base import CoreKernel, Floats, Rows, require_positive, unit_diagonal
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,7 @@ class RadialKernel(CoreKernel):
 
     def diag(self, X: Rows) -> Floats:
         """Ones, (n,)."""
-        X = as_rows(X)
-        return np.ones(X.shape[0], dtype=X.dtype)
+        return unit_diagonal(X)
 
 
 class Gaussian(RadialKernel):

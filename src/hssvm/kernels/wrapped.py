@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hssvm import _core
-from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows, as_rows, sort_groups
+from hssvm.kernels.base import LAYOUT, Floats, Rows, as_rows
+from hssvm.kernels.blockwise import BlockwiseKernel
 
 
 @dataclass(frozen=True)
-class CallableKernel(Kernel):
+class CallableKernel(BlockwiseKernel):
     """A kernel given by a function of two sets of rows.
 
     The core calls the function once per block, one thread at a time, so it is slower than the
-    built-in kernels.
+    built-in kernels. For points that are not rows of numbers, see `ObjectKernel`.
 
     Parameters
     ----------
@@ -39,51 +38,24 @@ class CallableKernel(Kernel):
 
     function: Callable[[Any, Any], Any]
 
+    scale_sensitive: ClassVar[bool] = False  # it may scale the features itself
+
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
         """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
         X = as_rows(X)
         Y = X if Y is None else as_rows(Y)
-        values = np.asarray(self.function(X, Y))
-        if values.shape != (X.shape[0], Y.shape[0]):
-            raise ValueError(
-                f"the kernel function returned an array of shape {values.shape} for "
-                f"{X.shape[0]} and {Y.shape[0]} rows; it must return one value per pair"
-            )
+        values = checked_values(self.function(X, Y), X.shape[0], Y.shape[0])
         return np.require(values, np.result_type(X.dtype, Y.dtype), LAYOUT)
 
-    def diag(self, X: Rows) -> Floats:
-        """Kernel value of every row of `X` with itself, (n,)."""
-        X = as_rows(X)
-        values: Floats = np.empty(X.shape[0], dtype=X.dtype)
-        for begin in range(0, X.shape[0], 64):
-            values[begin : begin + 64] = self.block(X[begin : begin + 64]).diagonal()
-        return values
 
-    def grouped_product(
-        self,
-        X: Rows,
-        groups: NDArray[np.int64],
-        Y: Rows,
-        y_rows: NDArray[np.int64],
-        y_ends: NDArray[np.int64],
-        W: Floats,
-    ) -> Floats:
-        """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
-        order, x_ends = sort_groups(groups, y_ends.size - 1)
-        out: Floats = np.zeros((X.shape[0], W.shape[1]), dtype=W.dtype)
-        for g in np.flatnonzero(np.diff(x_ends)):
-            group = slice(y_ends[g], y_ends[g + 1])
-            points = Y[y_rows[group]]
-            for begin in range(x_ends[g], x_ends[g + 1], 1024):
-                rows = order[begin : min(begin + 1024, x_ends[g + 1])]
-                out[rows] = self.block(X[rows], points) @ W[group]
-        return out
-
-    def matrix(self, X: Rows) -> _core.KernelMatrix:
-        """Return the kernel matrix of `X`; see `Kernel.matrix`."""
-        X = as_rows(X)
-
-        def entries(rows: NDArray[np.int64], columns: NDArray[np.int64], dtype: str) -> Floats:
-            return self.block(X[rows].astype(dtype), X[columns].astype(dtype))
-
-        return _core.KernelMatrix(entries, X.shape[0])
+def checked_values(values: Any, n: int, m: int) -> Floats:
+    """Return what a kernel function returned as an array; raise ValueError if it is not (n, m)."""
+    values = np.asarray(values)
+    if values.shape != (n, m):
+        raise ValueError(
+            f"the kernel function returned an array of shape {values.shape} for {n} and {m} rows; "
+            "it must return one value per pair"
+        )
+    if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+        raise ValueError("the kernel function returned values that are not finite real numbers")
+    return values

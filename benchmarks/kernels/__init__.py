@@ -1,0 +1,1 @@
+"""Kernels for fingerprints, and kernels given by their matrix."""
