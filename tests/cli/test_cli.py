@@ -13,7 +13,7 @@ import hssvm
 from hssvm._threads import _openmp
 from hssvm.cli import app as cli
 
-COMMANDS = ("train", "predict", "cv", "info", "estimate")
+COMMANDS = ("train", "predict", "cv", "info", "estimate", "convert")
 
 
 @pytest.fixture
@@ -92,6 +92,15 @@ def test_cross_validation(folder):
     assert "best: C =" in result.output
     assert "C = 0.01" in result.output
     assert hssvm.load(model).C_ in (0.01, 1)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_cross_validation_of_several_classes(multi_class, folder, rng):
+    X, model = rng.standard_normal((90, 2)), folder / "best.hssvm"
+    np.savez(folder / "three.npz", X=X, y=np.digitize(X[:, 0], [-0.5, 0.5]))
+    call("cv", folder / "three.npz", "--Cs", "1,10", "--gammas", 1, "--multi-class", multi_class,
+         "-o", model)  # fmt: skip
+    assert hssvm.load(model).multi_class_ == multi_class
 
 
 def test_cross_validation_of_a_regression(folder):

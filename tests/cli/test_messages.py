@@ -1,7 +1,9 @@
 import ast
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -83,11 +85,27 @@ def test_separators_of_a_shell():
     assert [parse_separator(s) for s in (None, ";", "\\t", "tab", "\t")] == [None, ";", *"\t\t\t"]
 
 
-def test_scores_as_a_grid_or_a_list():
-    grid = {"param_C": [1, 10, 1, 10], "param_gamma": [0.1, 0.1, 1, 1],
-            "mean_test_score": [0.5, 0.6, 0.7, 0.8]}  # fmt: skip
-    assert [column.header for column in scores(grid).columns] == ["gamma", "C = 1", "C = 10"]
-    grid["mean_test_score"][1] = float("nan")
-    listed = scores(grid)
+@pytest.mark.parametrize(("n_gammas", "n_Cs"), [(2, 3), (3, 2)])
+def test_scores_as_a_grid_or_a_list(n_gammas, n_Cs):
+    """The chosen one need not be the highest: the others may come from fewer rows."""
+    values = np.arange(n_gammas * n_Cs, dtype=float).reshape(n_gammas, n_Cs, 1) / 100
+    search = SimpleNamespace(
+        scores_=values,
+        gammas_=np.arange(n_gammas) + 0.5,
+        Cs_=np.arange(n_Cs) + 1.0,
+        best_position=lambda: (1, 0),
+    )
+    bold = f"[bold]{values[1, 0, 0]:.4f}[/bold]"
+    grid = scores(search)
+    first, second = ("C", "gamma = 0.5") if n_gammas < n_Cs else ("gamma", "C = 1")
+    assert [column.header for column in grid.columns[:2]] == [first, second]
+    cells = [cell for column in grid.columns[1:] for cell in column.cells]
+    assert cells.count(bold) == 1
+    assert len(cells) == values.size
+    values[0, 0] = np.nan
+    listed = scores(search)
     assert [column.header for column in listed.columns] == ["C", "gamma", "score"]
-    assert list(listed.columns[2].cells) == ["0.8000", "0.7000", "0.5000"]
+    assert [next(iter(column.cells)) for column in listed.columns] == ["1", "1.5", bold]
+    others = list(listed.columns[2].cells)[1:]
+    assert others == sorted(others, reverse=True)
+    assert len(others) == values.size - 2

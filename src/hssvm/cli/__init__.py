@@ -1,4 +1,4 @@
-"""The command line: ``hssvm train``, ``predict``, ``cv``, ``info``, ``estimate``.
+"""The command line: ``hssvm train``, ``predict``, ``cv``, ``info``, ``estimate``, ``convert``.
 
 `app` runs the `commands`, which share a `context`; `options` defines their options; `training` fits
 and resumes, `progress` shows the progress of a fit, `tables` its result; `streams` reads stdin and

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import hssvm
+from hssvm.cli.commands.convert import convert
 from hssvm.cli.commands.cv import cv
 from hssvm.cli.commands.estimate import estimate
 from hssvm.cli.commands.info import info
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, cv, info, estimate):
+for command in (train, predict, cv, info, estimate, convert):
     app.command()(command)
 
 

@@ -20,7 +20,7 @@ OPTIONS = {
     "gammas": "--gammas", "kernel": "--kernel", "max_rank": "--max-rank", "max_time": "--max-time",
     "multi_class": "--multi-class", "n_trees": "--trees",
     "memory_limit": "--memory-limit", "nu": "--nu", "probability": "--probability",
-    "random_state": "--seed",
+    "random_state": "--seed", "range_path": "--range",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",
     "warm_start": "--resume",
@@ -34,6 +34,8 @@ WORDS = {
 
 PHRASES = {
     ", or pass target=False if it is a feature": "",
+    "pass n_features": "pass --features",
+    "n_features must be": "--features must be",
     "read with dtype=np.float64": "use --double",
     "pass X in float64": "use --double",
     "pass X in float32": "leave out --double",

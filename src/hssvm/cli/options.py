@@ -54,6 +54,10 @@ class Kernel(StrEnum):
     matern52 = "matern52"
     poly = "poly"
     linear = "linear"
+    cosine = "cosine"
+    tanimoto = "tanimoto"
+    minmax = "minmax"
+    intersection = "intersection"
 
 
 class MultiClass(StrEnum):

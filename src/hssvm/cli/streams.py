@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +18,25 @@ from hssvm.io.files import Source
 STREAM = Path("-")
 
 
-def check_streams(*inputs: Path | None, output: Path | None = None) -> None:
+def check_streams(*inputs: Path | None, output: Path | None = None, name: str = "--output") -> None:
     """Refuse to read stdin twice, and to write a model to a terminal."""
     if sum(path == STREAM for path in inputs) > 1:
         raise typer.BadParameter("only one input can be -, which is stdin")
     if output == STREAM and sys.stdout.isatty():
         raise typer.BadParameter(
             "a model cannot be written to a terminal; name a file, or redirect stdout",
-            param_hint="--output",
+            param_hint=name,
         )
 
 
-def require_other_file(output: Path | None, *inputs: Path | None) -> None:
+def require_other_file(output: Path | None, *inputs: Path | None, name: str = "--output") -> None:
     """Refuse to overwrite an input file."""
     if output is None or output == STREAM or not output.exists():
         return
     for path in inputs:
         if path is not None and path.exists() and output.samefile(path):
             raise typer.BadParameter(
-                f"{path} would be overwritten; choose another name", param_hint="--output"
+                f"{path} would be overwritten; choose another name", param_hint=name
             )
 
 
@@ -45,23 +47,36 @@ def data_source(path: Path) -> Source:
 
 def load_model(path: Path) -> Any:
     """Load a model from a file or from stdin."""
+    with input_file(path) as file:
+        return hssvm.load(file)
+
+
+@contextmanager
+def input_file(path: Path) -> Iterator[Path]:
+    """Yield the path of a file, or of a copy of stdin."""
     if path != STREAM:
-        return hssvm.load(path)
+        yield path
+        return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdin"
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        return hssvm.load(copy)
+        yield copy
 
 
 def save_model(estimator: Any, path: Path) -> int:
     """Save a model to a file or to stdout; return its size in bytes."""
+    return write_file(estimator.save, path)
+
+
+def write_file(write: Callable[[Path], None], path: Path) -> int:
+    """Call `write` for a file, or for one that is copied to stdout; return its size in bytes."""
     if path != STREAM:
-        estimator.save(path)
+        write(path)
         return path.stat().st_size
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdout"
-        estimator.save(copy)
+        write(copy)
         with copy.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()

@@ -102,41 +102,36 @@ def feature_names(model: Any) -> list[str] | None:
 
 
 def _n_support(model: Any) -> str:
-    if hasattr(model, "support_"):
-        return f"{len(model.support_):,}"
+    if hasattr(model, "dual_coef_"):
+        return f"{model.dual_coef_.shape[1]:,}"
     if hasattr(model, "n_support_"):
         return f"{model.n_support_.sum():,}"
     return "not stored (compressed model)"
 
 
-def scores(results: dict[str, Any]) -> RichTable:
+def scores(search: Any) -> RichTable:
     """Table of mean scores by C and gamma: a grid if it is complete and fits, else a list."""
-    C, gamma = (np.asarray(results[f"param_{name}"]) for name in ("C", "gamma"))
-    mean = np.asarray(results["mean_test_score"], float)
-    best = np.nanmax(mean)
-    across, down = ("C", "gamma") if len(set(C)) <= len(set(gamma)) else ("gamma", "C")
-    columns, rows = (_distinct({"C": C, "gamma": gamma}[name]) for name in (across, down))
-    cells = {
-        (as_text(a), as_text(d)): f"[bold]{m:.4f}[/bold]" if m == best else f"{m:.4f}"
-        for a, d, m in zip(
-            *({"C": C, "gamma": gamma}[n] for n in (across, down)), mean, strict=True
-        )
-        if not np.isnan(m)
-    }
-    if len(columns) > MAX_WIDTH or len(cells) < len(columns) * len(rows):
+    mean, best = search.scores_.mean(axis=2), search.best_position()
+    gammas, Cs = (list(map(as_text, values)) for values in (search.gammas_, search.Cs_))
+
+    def cell(g: int, c: int) -> str:
+        return f"[bold]{mean[g, c]:.4f}[/bold]" if (g, c) == best else f"{mean[g, c]:.4f}"
+
+    if min(mean.shape) > MAX_WIDTH or np.isnan(mean).any():
         table = RichTable("C", "gamma", "score")
-        for i in np.argsort(-mean, kind="stable"):
-            if not np.isnan(mean[i]):
-                table.add_row(as_text(C[i]), as_text(gamma[i]), f"{mean[i]:.4f}")
+        tried = [(int(g), int(c)) for g, c in np.argwhere(~np.isnan(mean))]
+        for g, c in sorted(tried, key=lambda pair: (pair != best, -mean[pair])):
+            table.add_row(Cs[c], gammas[g], cell(g, c))
         return table
-    table = RichTable(down, *(f"{across} = {value}" for value in columns))
-    for row in rows:
-        table.add_row(row, *(cells[column, row] for column in columns))
+    if len(Cs) <= len(gammas):
+        table = RichTable("gamma", *(f"C = {value}" for value in Cs))
+        for g, gamma in enumerate(gammas):
+            table.add_row(gamma, *(cell(g, c) for c in range(len(Cs))))
+    else:
+        table = RichTable("C", *(f"gamma = {value}" for value in gammas))
+        for c, C in enumerate(Cs):
+            table.add_row(C, *(cell(g, c) for g in range(len(gammas))))
     return table
-
-
-def _distinct(values: Any) -> list[str]:
-    return list(dict.fromkeys(as_text(value) for value in values))
 
 
 def score(estimator: Any, predicted: Any, y: Any) -> str:

@@ -107,6 +107,11 @@ def load_unfinished(path: Path, task: Task | None) -> Any:
             f"{path} contains a {type(model).__name__} instead of a {names}; train again without "
             "--resume"
         )
+    if model.fit_report_.n_rows == 0:
+        raise ValueError(
+            f"{path} was converted from a LIBSVM model, which does not tell its training rows; "
+            "train again without --resume"
+        )
     if not hasattr(model, "dual_coef_"):
         raise ValueError(
             f"{path} is a finished model on the compressed kernel, without the coefficients needed "

@@ -17,7 +17,8 @@ The others are arrays, for n rows that are needed for prediction, and k columns:
 
     X           (n, p), or X_data, X_indices and X_indptr
     W           (n, k)               weights of the rows
-    support     (n,)                 indices of the rows, if these are the support vectors
+    support     (n,)                 indices of the rows, if these are the support vectors; not
+                                     for models from LIBSVM, whose reports have 0 rows
     counts      (k + 1,)             number of rows of each class, if pairwise
 
 A leafwise model has t trees of depth d, which use m rows in all::
@@ -43,9 +44,11 @@ format: it has its default if a file lacks it.
 
 `archive` reads and writes such files; `replace` replaces a file only when the new one is complete;
 `plain` converts Python values to JSON and back, `predictors` predictors to arrays and back; `model`
-has `save_model` and `load`. ``hssvm.estimators.saving`` defines what the estimators store.
+has `save_model` and `load`; `libsvm` is for the files of LIBSVM. ``hssvm.estimators.saving``
+defines what the estimators store.
 """
 
+from hssvm.persistence.libsvm import load_libsvm
 from hssvm.persistence.model import load, savable, save_model
 
-__all__ = ["load", "savable", "save_model"]
+__all__ = ["load", "load_libsvm", "savable", "save_model"]

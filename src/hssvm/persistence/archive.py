@@ -16,6 +16,7 @@ from hssvm.persistence.replace import replacing
 
 DOCUMENT = "model.json"
 
+ZIP_MAGIC = b"PK\x03\x04"
 MAGIC = b"\x93NUMPY\x01\x00"
 HEADER = re.compile(
     rb"\{'descr': '(<[fi][48])', 'fortran_order': False, 'shape': \(([0-9, ]+)\), \} *\n"
@@ -54,6 +55,12 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> No
     # a ZipInfo has a fixed date, so the same model gives the same file
     with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
         np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
+def is_archive(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins like those of `write`."""
+    with open(path, "rb") as file:
+        return file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
 
 
 class Archive:

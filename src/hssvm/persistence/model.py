@@ -33,6 +33,9 @@ MODULES = {
 """Classes that files may contain, and the modules that define them. These modules import this
 package, so they are imported only when they are needed."""
 
+LIBSVM_START = b"svm_type"
+"""First bytes of a LIBSVM model file."""
+
 SAVABLE: dict[str, tuple[type, Callable[..., None]]] = {}
 """Classes registered by `savable`, and their methods that restore a model."""
 
@@ -62,7 +65,7 @@ def save_model(
     header = {"format": FORMAT, "version": VERSION, "hssvm": version("hssvm"), "class": name}
     document = {**header, **document}
     try:
-        _restore(json.loads(json.dumps(document)), dict(arrays))
+        restore_model(json.loads(json.dumps(document)), dict(arrays))
     except ValueError as error:
         raise ValueError(
             f"the model cannot be saved, because the file could not be loaded: {error}"
@@ -104,6 +107,12 @@ def load(path: str | PathLike[str]) -> Any:
     array(['in', 'out'], dtype='<U3')
     """
     with open(path, "rb") as file:
+        if file.read(len(LIBSVM_START)) == LIBSVM_START:
+            raise ValueError(
+                f"{path} is a LIBSVM model; load it with hssvm.load_libsvm, or convert it with "
+                "hssvm convert"
+            )
+        file.seek(0)
         with _as_value_error(path):
             archive = Archive(file)
             document = archive.document()
@@ -121,10 +130,10 @@ def load(path: str | PathLike[str]) -> Any:
                 document = from_version_1(document)
             if found < 3:
                 arrays = from_version_2(document, arrays)
-            return _restore(document, arrays)
+            return restore_model(document, arrays)
 
 
-def _restore(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+def restore_model(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     """Create the model from a document and arrays."""
     name = document["class"]
     require(name in MODULES, f"its class is not one of {', '.join(MODULES)}")

@@ -8,23 +8,45 @@ whose keys give the type: {"float": "inf"}, {"tuple": [...]}, {"dict": [[key, va
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.hss import HSSANN, NestedNystroem
-from hssvm.kernels import Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
+from hssvm.kernels import (
+    Categorical,
+    ChiSquared,
+    ColumnsKernel,
+    Constant,
+    Cosine,
+    Gaussian,
+    HistogramIntersection,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern32,
+    Matern52,
+    MinMax,
+    Polynomial,
+    ProductKernel,
+    SumKernel,
+    Tanimoto,
+)
 
 OBJECTS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
-        Gaussian, Laplacian, Matern32, Matern52, Polynomial, Linear, NestedNystroem,
-        HSSANN,
+        Gaussian, Laplacian, Matern32, Matern52, Polynomial, Linear, Tanimoto, MinMax, Cosine,
+        HistogramIntersection, ChiSquared, Categorical, SumKernel, ProductKernel, ColumnsKernel,
+        Constant, NestedNystroem, HSSANN,
     )
 }  # fmt: skip
-"""Dataclasses of numbers that a file may contain; no other objects are created from a file."""
+"""Dataclasses that a file may contain; no other objects are created from a file."""
+
+FIELD_TYPES = (bool, int, float, tuple, Kernel)
+"""Types of their fields."""
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -63,8 +85,9 @@ def to_plain(value: Any) -> Any:
     if kind is np.ndarray:
         return _from_array(value)
     if kind in OBJECTS.values():
-        fields = {name: to_plain(item) for name, item in asdict(value).items()}
-        return {"object": kind.__name__, "fields": fields}
+        names = [field.name for field in fields(value)]
+        plain = {name: to_plain(getattr(value, name)) for name in names}
+        return {"object": kind.__name__, "fields": plain}
     raise TypeError(f"{value!r} cannot be converted to JSON")
 
 
@@ -96,8 +119,9 @@ def from_plain(value: Any) -> Any:
         case {"array": list(items), "dtype": dtype} if dtype in DTYPES:
             return np.array(from_plain(items), dtype=dtype)
         case {"object": str(name), "fields": dict(fields)} if name in OBJECTS:
-            if all(type(item) in (int, float) for item in fields.values()):
-                return OBJECTS[name](**fields)
+            plain = {key: from_plain(item) for key, item in fields.items()}
+            if all(isinstance(item, FIELD_TYPES) for item in plain.values()):
+                return OBJECTS[name](**plain)
     raise ValueError(f"an object with the keys {', '.join(map(repr, value))} is unknown")
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from hssvm.hss import ClusterTree
 from hssvm.hss.hashing import cut_width
-from hssvm.kernels import Kernel, Polynomial
+from hssvm.kernels import ColumnsKernel, Kernel, Polynomial
 from hssvm.kernels.base import Rows, as_rows, require_finite
+from hssvm.kernels.composite import CombinedKernel
 from hssvm.persistence.archive import require
 from hssvm.predictors import (
     ExpansionPredictor,
@@ -55,8 +56,8 @@ def index_type(X: Rows) -> type[np.signedinteger[Any]]:
 
 def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> Predictor:
     """Create a predictor, and remove its arrays from `arrays`; ValueError if they are invalid."""
-    _check_kernel(kernel)
     X = _unpack_rows(fields, arrays)
+    _check_kernel(kernel, X)
     W = arrays.pop("W")
     require(W.dtype == X.dtype and W.ndim == 2 and W.shape[1] >= 1, "W does not match X")
     require(np.isfinite(W).all(), "W has NaN or infinite entries")
@@ -111,11 +112,23 @@ def _unpack_ids(X: Rows, arrays: Arrays) -> NDArray[np.int64] | None:
     return ids
 
 
-def _check_kernel(kernel: Kernel) -> None:
+def _check_kernel(kernel: Kernel, X: Rows) -> None:
     require(isinstance(kernel, Kernel), "the 'kernel' entry does not describe a kernel")
+    _check_degree(kernel)
+    shape = (1, X.shape[1])
+    row = scipy.sparse.csr_array(shape) if scipy.sparse.issparse(X) else np.zeros(shape)
+    kernel.block(row)  # raises TypeError for parameters that the core does not accept
+
+
+def _check_degree(kernel: Kernel) -> None:
     if isinstance(kernel, Polynomial):
         require(kernel.degree <= MAX_DEGREE, f"the degree of its kernel is above {MAX_DEGREE}")
-    kernel.block(np.zeros((1, 1)))  # raises TypeError for parameters that the core does not accept
+    if isinstance(kernel, CombinedKernel):
+        for part in kernel.kernels:
+            _check_degree(part)
+    if isinstance(kernel, ColumnsKernel):
+        require(isinstance(kernel.kernel, Kernel), "the 'kernel' entry does not describe a kernel")
+        _check_degree(kernel.kernel)
 
 
 def _unpack_tree(X: Rows, directions: NDArray[Any], thresholds: NDArray[Any]) -> ClusterTree:

@@ -38,6 +38,7 @@ def cv(
     coef0: options.Coef0 = None,
     epsilon: options.Epsilon = None,
     class_weight: options.ClassWeight = None,
+    multi_class: options.MultiClassName = None,
     probability: options.ProbabilityName = None,
     sample_weight: options.SampleWeight = None,
     scale: options.ScalingName = None,
@@ -67,8 +68,8 @@ def cv(
     }
     parameters = given(
         kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
-        probability=probability, scaling=scale, max_time=max_time, memory_limit=memory_limit,
-        random_state=seed,
+        multi_class=multi_class, probability=probability, scaling=scale, max_time=max_time,
+        memory_limit=memory_limit, random_state=seed,
     )  # fmt: skip
     cls: Any = hssvm.SVCCV if task is SearchTask.svc else hssvm.SVRCV
     training.check_options(cls, parameters, f"--task {task.value}")
@@ -88,7 +89,7 @@ def cv(
     console = err if output == STREAM else out
     name = scoring or ("accuracy" if task is SearchTask.svc else "R^2")
     console.print(f"mean {name}", highlight=False, markup=False)
-    console.print(tables.scores(estimator.cv_results_))
+    console.print(tables.scores(estimator))
     best = estimator.best_params_
     console.print(
         f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False

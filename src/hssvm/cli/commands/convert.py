@@ -1,0 +1,84 @@
+"""``hssvm convert``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import hssvm
+from hssvm.cli import tables
+from hssvm.cli.context import err, out, working
+from hssvm.cli.streams import (
+    STREAM,
+    check_streams,
+    input_file,
+    require_other_file,
+    write_file,
+)
+from hssvm.persistence.archive import is_archive
+from hssvm.training.summary import counted
+
+ENDING = ".hssvm"
+
+
+def convert(
+    model: Annotated[Path, typer.Argument(help="Model file of hssvm or LIBSVM; - is stdin.")],
+    output: Annotated[Path, typer.Argument(help="File of the other kind; - is stdout.")],
+    features: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of features of a LIBSVM model, if above the largest index in the file."
+        ),
+    ] = None,
+    range_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--range",
+            metavar="FILE",
+            help="Also write the scaling of the features, for svm-scale -r.",
+        ),
+    ] = None,
+) -> None:
+    """Convert a model to a LIBSVM model, or a LIBSVM model to one of hssvm.
+
+    The content of the file decides which of both is done. The decision values remain the same.
+
+    [dim]hssvm convert a9a.hssvm a9a.model; svm-predict a9a.test a9a.model labels.txt[/dim]
+
+    [dim]hssvm convert svm-train.model a9a.hssvm --features 123[/dim]
+    """
+    check_streams(model, output=output, name="OUTPUT")
+    for file, name in ((output, "OUTPUT"), (range_path, "--range")):
+        require_other_file(file, model, name=name)
+    _refuse(range_path in (output, STREAM), "--range", "name a file other than OUTPUT.")
+    with working(), input_file(model) as path:
+        if is_archive(path):
+            kind, loaded = "LIBSVM model", hssvm.load(path)
+            _refuse(features is not None, "--features", f"{model} has its own; leave it out.")
+            _refuse(
+                output.suffix == ENDING,
+                "OUTPUT",
+                f"{model} is a model of hssvm, so the output is a LIBSVM model; use another file "
+                f"extension than {ENDING}.",
+            )
+            n_bytes = write_file(lambda to: loaded.save_libsvm(to, range_path=range_path), output)
+        else:
+            kind, loaded = "model", hssvm.load_libsvm(path, n_features=features)
+            _refuse(range_path is not None, "--range", "LIBSVM models do not scale.")
+            n_bytes = write_file(loaded.save, output)
+    console = err if output == STREAM else out
+    vectors = counted(loaded.dual_coef_.shape[1], "support vector")
+    console.print(
+        f"{kind} in {output}, {tables.size_of(n_bytes)}: {type(loaded).__name__}, "
+        f"{counted(loaded.n_features_in_, 'feature')}, {vectors}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _refuse(condition: bool, name: str, problem: str) -> None:
+    if condition:
+        raise typer.BadParameter(problem, param_hint=name)

@@ -1,0 +1,153 @@
+"""Estimators from LIBSVM model files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from hssvm.kernels import Gaussian, Linear, Polynomial
+from hssvm.persistence.libsvm.classes import with_order
+from hssvm.persistence.libsvm.contents import LibsvmModel
+from hssvm.persistence.libsvm.read import read_libsvm
+from hssvm.persistence.model import restore_model
+from hssvm.persistence.plain import to_plain
+from hssvm.persistence.predictors import Arrays, pack_predictor
+from hssvm.predictors import ExpansionPredictor, PairwisePredictor
+
+CLASSES = {
+    "c_svc": "SVC",
+    "nu_svc": "SVC",
+    "epsilon_svr": "SVR",
+    "nu_svr": "SVR",
+    "one_class": "OneClassSVM",
+}
+"""Estimators by svm_type."""
+
+TASKS = {"SVC": "classification", "SVR": "regression", "OneClassSVM": "novelty detection"}
+
+
+def load_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
+    r"""Load a model that was trained by LIBSVM (``svm-train``), or written by `SVC.save_libsvm`.
+
+    The result predicts in float64, and can be saved like any other model. Files of LIBSVM do not
+    say how the model was trained: `fit_report_` is empty, there is no `support_`, parameters such
+    as C have their default values, and `certify` is not available.
+
+    Parameters
+    ----------
+    path : str or path
+        The kernel must be linear, polynomial or rbf.
+    n_features : int, optional
+        Number of columns of the rows to predict. By default the largest index of a feature in the
+        file, which is too small if the last features of all support vectors are 0.
+
+    Returns
+    -------
+    SVC, SVR or OneClassSVM
+        For the types c_svc and nu_svc, epsilon_svr and nu_svr, and one_class. Probabilities of two
+        classes are kept.
+
+    Raises
+    ------
+    ValueError
+        If the file is malformed; the message names the line.
+
+    Notes
+    -----
+    If several of more than two classes get the same number of votes, `predict` returns the smallest
+    label, and LIBSVM the label that occurred first in its training data.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import hssvm
+    >>> lines = ["svm_type c_svc", "kernel_type rbf", "gamma 0.5", "nr_class 2", "total_sv 2"]
+    >>> lines += ["rho 0.25", "label 1 -1", "nr_sv 1 1", "SV", "1 1:2", "-1 2:1"]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "two.model"
+    ...     _ = path.write_text("\n".join(lines))
+    ...     model = hssvm.load_libsvm(path)
+    >>> model.predict([[2.0, 0.0], [0.0, 1.0]])
+    array([ 1, -1])
+    """
+    content = read_libsvm(path, n_features)
+    if content.sigmoids is not None and content.n_classes > 2:
+        warnings.warn(
+            f"the probabilities of {path} are left out: LIBSVM computes those of more than two "
+            "classes in another way than hssvm; train with probability='sigmoid' to have some",
+            stacklevel=2,
+        )
+    try:
+        return restore_model(*_pack(content))
+    except ValueError as error:
+        raise ValueError(f"{path} is not a model that hssvm can represent: {error}") from error
+
+
+def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
+    """Return the document and arrays of a model file of hssvm."""
+    name, attributes, parameters = CLASSES[content.svm_type], {}, _kernel_parameters(content.kernel)
+    if content.labels.size:
+        order = np.argsort(content.labels)
+        attributes = {
+            "classes_": content.labels[order],
+            "n_support_": content.counts[order],
+            "multi_class_": "ovo",
+        }
+        # LIBSVM's first class is positive, of two classes of hssvm the last
+        content = with_order(content, order[::-1] if order.size == 2 else order)
+    if content.labels.size == 2 and content.sigmoids is not None:
+        parameters["probability"] = "sigmoid"
+        attributes["calibration_"] = "sigmoid", [content.sigmoids[:, 0]]
+    if name == "OneClassSVM":
+        attributes["offset_"] = content.rho
+    predictor = _predictor(content)
+    attributes |= {
+        "intercept_": -content.rho,
+        "n_iter_": np.zeros(predictor.n_columns, np.int64),
+        "feature_shift_": None,
+        "feature_factor_": None,
+    }
+    fields, arrays = pack_predictor(predictor)
+    document = {
+        **fields,
+        "class": name,
+        "parameters": parameters,
+        "kernel": to_plain(content.kernel),
+        "feature_names": None,
+        "attributes": {name: to_plain(value) for name, value in attributes.items()},
+        "fit_report": _pack_report(content, TASKS[name], predictor.n_columns),
+    }
+    return document, arrays
+
+
+def _predictor(content: LibsvmModel) -> ExpansionPredictor:
+    if content.labels.size > 2:
+        return PairwisePredictor(content.kernel, content.X, content.coef, content.counts)
+    return ExpansionPredictor(content.kernel, content.X, content.coef)
+
+
+def _kernel_parameters(kernel: Gaussian | Linear | Polynomial) -> dict[str, Any]:
+    """Return the parameters of an estimator with this kernel."""
+    if isinstance(kernel, Linear):
+        return {"kernel": "linear"}
+    return {"kernel": "rbf" if isinstance(kernel, Gaussian) else "poly", **asdict(kernel)}
+
+
+def _pack_report(content: LibsvmModel, task: str, n_columns: int) -> dict[str, Any]:
+    """Return the report of a model whose training is unknown; its number of rows is 0."""
+    unknown = to_plain(np.full(n_columns, np.nan))
+    return {
+        "task": task,
+        "n_columns": n_columns,
+        "n_features": int(content.X.shape[1]),
+        "n_classes": int(content.labels.size),
+        "n_support": int(content.X.shape[0]),
+        "exact_kernel": True,
+        "gap": unknown,
+        "objective": unknown,
+    }
