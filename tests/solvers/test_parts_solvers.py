@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from helpers.parts_in_threads import Parts, sums_in_threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,24 +12,29 @@ from hssvm.comm import SERIAL
 from hssvm.dask.coordinator import CommunicationError
 from hssvm.hss import NestedNystroem
 from hssvm.kernels import Gaussian
+from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.kernels.part import PartKernelMatrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
 from hssvm.problems.quantile import SORTED_POINTS, weighted_quantiles
-from hssvm.solvers import ADMM, FixedIterationADMM, initial_beta
+from hssvm.solvers import ADMM, FixedIterationADMM, Solution, WorkingSet, initial_beta
+from hssvm.solvers.equality import nearest_feasible
 
 
-def classes(rng, n, k):
+def classes(rng, n, k, dtype=np.float64):
     bound = np.where(rng.random((n, k)) < 0.4, 1.0, -1.0) * 10.0 ** rng.uniform(-1, 1, k)
+    bound = bound.astype(dtype)
     return lambda rows, parts: SVCProblem(bound[rows], parts)
 
 
-def values(rng, n, k):
+def values(rng, n, k, dtype=np.float64):
     y, bound = rng.standard_normal((n, k)) * 3, rng.uniform(0.1, 2, (n, k))
+    y, bound = y.astype(dtype), bound.astype(dtype)
     return lambda rows, parts: SVRProblem(y[rows], bound[rows], np.full(k, 0.2), parts)
 
 
-def novelty(rng, n, k):
-    bound, nu = rng.uniform(0.5, 1.5, (n, k)), rng.uniform(0.1, 0.7, k)
+def novelty(rng, n, k, dtype=np.float64):
+    bound, nu = rng.uniform(0.5, 1.5, (n, k)).astype(dtype), rng.uniform(0.1, 0.7, k)
     return lambda rows, parts: OneClassProblem(bound[rows], nu, parts)
 
 
@@ -112,3 +118,63 @@ def test_an_error_of_one_part_ends_all():
 
     with pytest.raises(CommunicationError, match="no"):
         sums_in_threads(2, work)
+
+
+@pytest.mark.parametrize("make", [classes, values, novelty])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n_parts", "memory", "start"), [(2, 2e9, 0.0), (4, 3e5, 0.7)])
+def test_same_exact_solution_as_on_all_rows(make, n_parts, memory, start, dtype, rng):
+    n, k = 1500, 2
+    kernel, X = Gaussian(0.3), rng.standard_normal((n, 3)).astype(dtype)
+    problem, owner = make(rng, n, k, dtype), rng.integers(0, n_parts, n)
+    tol = 1e-3 if dtype == np.float32 else 1e-5
+    solver = WorkingSet(tol, memory)
+    joined = problem(slice(None), SERIAL)
+    Z = start * rng.random((n, k)).astype(dtype) * joined.bound
+    Z = nearest_feasible(joined, Z, np.ones(n, dtype))
+    expected = solver.solve(joined, LazyKernelMatrix(kernel, X), Solution.empty(Z))
+    assert [s.name for s in expected.status] == ["CONVERGED"] * k
+
+    def work(communicator):
+        rows = np.flatnonzero(owner == communicator.rank)
+        K = PartKernelMatrix(kernel, X[rows], communicator)
+        solution = solver.solve(problem(rows, communicator), K, Solution.empty(Z[rows]))
+        return rows, solution
+
+    exact, found, atol = (
+        kernel.block(X.astype(float)),
+        np.empty((n, k)),
+        10 * np.finfo(dtype).eps ** 0.5,
+    )
+    results = sums_in_threads(n_parts, work)
+    for rows, solution in results:
+        found[rows] = solution.Z
+    for rows, solution in results:
+        assert [s.name for s in solution.status] == ["CONVERGED"] * k
+        assert (solution.gap <= tol).all()
+        assert_allclose(solution.dual, expected.dual, rtol=2 * tol)
+        assert_allclose(solution.primal, expected.primal, rtol=2 * tol)
+        assert_allclose(solution.F, (exact @ found)[rows], atol=atol)
+    assert_allclose(found.sum(axis=0), joined.equality_rhs, atol=1e-3)
+
+
+def test_sparse_rows_become_columns_once(rng):
+    X = scipy.sparse.random_array((60, 9), density=0.3, format="csr", rng=rng)
+    owner, W = rng.integers(0, 3, 60), rng.standard_normal((60, 2))
+
+    def work(communicator):
+        rows = np.flatnonzero(owner == communicator.rank)
+        K = PartKernelMatrix(Gaussian(0.3), X[rows], communicator)
+        for _ in range(3):
+            some = np.flatnonzero(np.random.default_rng(communicator.rank).random(rows.size) < 0.6)
+            columns, coefficients = K.share(some, W[rows[some]])
+            places, own = K.own(columns)
+            assert_allclose(own, some)
+            assert_allclose(coefficients[places], W[rows[some]])
+        columns, coefficients = K.share(np.arange(rows.size), W[rows])
+        assert K.columns.shape[0] == columns.size == 60
+        return rows, K.product(np.arange(rows.size), columns, coefficients)
+
+    expected = Gaussian(0.3).block(X) @ W
+    for rows, product in sums_in_threads(3, work):
+        assert_allclose(product, expected[rows])

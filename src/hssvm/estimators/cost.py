@@ -141,9 +141,8 @@ def estimate_cost(
     if multi_class == "auto":  # samples may be small enough to be exact
         multi_class = "ovo" if plan.exact(n) else "ovr"
         trial_parameters["multi_class"] = multi_class
-    if (
-        getattr(estimator, "probability", None) is not None
-    ):  # a sample may lack rows of rare classes
+    # A sample may lack rows of rare classes, which probabilities need.
+    if getattr(estimator, "probability", None) is not None:
         trial_parameters |= {"probability": None, "out_of_fold": True}
     one_vs_one = multi_class == "ovo" and y is not None and np.unique(y).size > 2
 

@@ -8,13 +8,18 @@ from typing import Any
 from hssvm.estimators.parameters import InvalidParameterError
 from hssvm.kernels import (
     CallableKernel,
+    Cosine,
     Gaussian,
+    HistogramIntersection,
     Kernel,
     Laplacian,
     Linear,
     Matern32,
     Matern52,
+    MinMax,
     Polynomial,
+    Precomputed,
+    Tanimoto,
 )
 from hssvm.kernels.base import Floats, Rows
 from hssvm.training.moments import Moments
@@ -27,7 +32,17 @@ RADIAL = {
 }
 """Kernels whose only parameter is gamma, by name."""
 
-KERNELS = (*RADIAL, "poly", "linear")
+WITHOUT_PARAMETERS: dict[str, Callable[[], Kernel]] = {
+    "linear": Linear,
+    "cosine": Cosine,
+    "tanimoto": Tanimoto,
+    "minmax": MinMax,
+    "intersection": HistogramIntersection,
+    "precomputed": Precomputed,
+}
+"""Kernels without parameters, by name."""
+
+KERNELS = (*RADIAL, "poly", *WITHOUT_PARAMETERS)
 
 
 def make_kernel(kernel: Any, gamma: Callable[[], float], degree: int, coef0: float) -> Kernel:
@@ -36,8 +51,8 @@ def make_kernel(kernel: Any, gamma: Callable[[], float], degree: int, coef0: flo
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    if kernel == "linear":
-        return Linear()
+    if kernel in WITHOUT_PARAMETERS:
+        return WITHOUT_PARAMETERS[kernel]()
     if kernel == "poly":
         return Polynomial(gamma(), float(coef0), int(degree))
     return RADIAL[kernel](gamma())
@@ -58,8 +73,7 @@ def check_kernel_parameter(kernel: Any) -> None:
         raise InvalidParameterError(
             f"kernel must be one of {', '.join(map(repr, KERNELS))}, a Kernel such as "
             "hssvm.kernels.Gaussian(0.5), or a function of two sets of rows, got "
-            f"{kernel!r} ('sigmoid' is not positive semi-definite, and a 'precomputed' matrix "
-            "cannot be compressed without its rows)"
+            f"{kernel!r} ('sigmoid' is not positive semi-definite)"
         )
 
 

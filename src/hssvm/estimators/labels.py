@@ -55,9 +55,9 @@ def require_two_classes(name: str, class_costs: Floats) -> None:
         )
 
 
-def require_two_rows(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+def require_two_rows(classes: NDArray[Any], counts: NDArray[np.int64]) -> None:
     """Raise ValueError if a class has fewer than two rows, so that no model could leave out one."""
-    rare = np.flatnonzero(np.bincount(codes, minlength=classes.size) < 2)
+    rare = np.flatnonzero(counts < 2)
     if rare.size:
         raise ValueError(
             f"class {str(classes[rare[0]])!r} has fewer than two rows of positive weight, which "

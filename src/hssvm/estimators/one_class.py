@@ -43,6 +43,8 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
     support_vectors_ : (n_support, p) array or CSR matrix
     dual_coef_ : (1, n_support) array
         Signed coefficients.
+    coef_ : (1, p) array
+        Weights of the features, for exact solutions with a linear kernel only.
     intercept_ : (1,) array
     offset_ : (1,) array
         ``score_samples`` on the boundary: minus the intercept.

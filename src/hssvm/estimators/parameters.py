@@ -157,6 +157,8 @@ POSITIVES = sequence("a non-empty sequence of positive numbers", [POSITIVE])
 
 GAMMA = [word("scale"), word("auto"), POSITIVE]
 
+GAMMAS = sequence("a non-empty sequence of 'scale', 'auto' or positive numbers", GAMMA)
+
 RULES: Mapping[str, Rule] = {
     "C": [POSITIVE],
     "nu": [number("a number above 0 and at most 1", lambda value: 0 < value <= 1)],

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.estimators.parameters import POSITIVES, check_parameter
+from hssvm.estimators.points import predict_points
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, Rows, as_rows
+from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.training import FitReport
 from hssvm.training.display import ShownAsText
@@ -61,7 +63,13 @@ class SVCPath(ShownAsText):
 
     def decision_function(self, X: Any) -> Floats:
         """Decision values for every C, (m, k)."""
-        values = self.predictor(self.scaling(as_rows(X)))
+        kernel = self.predictor.kernel
+        if isinstance(kernel, IndexedKernel):
+            values = predict_points(self.predictor, kernel, X)
+        else:
+            X = self.scaling(as_rows(X))
+            kernel.check_rows(X)
+            values = self.predictor(X)
         return values + self.intercept_.astype(values.dtype)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -82,7 +90,7 @@ class PathSVC(SVC):
                 raise ValueError(
                     f"svc_path needs two classes, but y has {self.classes_.size}; use SVC or SVCCV"
                 )
-            result = self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
+            self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
         return SVCPath(
             Cs,
             self.classes_,
@@ -91,7 +99,7 @@ class PathSVC(SVC):
             self.dual_coef_,
             self.intercept_,
             self.fit_report_,
-            result.exact if result.compressed is None else result.compressed,
+            self._require_exact("svc_path") if self._compressed is None else self._compressed,
             self._scaling,
         )
 

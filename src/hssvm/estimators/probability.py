@@ -105,8 +105,12 @@ class ProbabilityMixin:
         array([[ True, False],
                [False,  True]])
         """
+        return self._from_values(self._probability_function(), X)
+
+    def _probability_function(self) -> Callable[[Floats], Floats]:
+        """Return the function from the values of the columns to probabilities."""
         check_is_fitted(self)
-        calibration, n_classes = self.calibration_, self.classes_.size
+        calibration, by_class, n_classes = self.calibration_, self._by_class, self.classes_.size
         if calibration is None:
             raise ValueError(
                 "the model has no probabilities: it was trained with probability=None, or stopped "
@@ -114,10 +118,10 @@ class ProbabilityMixin:
             )
 
         def of_values(values: Floats) -> Floats:
-            by_class = self._by_class(values)
-            return probabilities(calibration, by_class.reshape(len(values), -1), n_classes)
+            columns = by_class(values).reshape(len(values), -1)
+            return probabilities(calibration, columns, n_classes)
 
-        return self._from_values(of_values, X)
+        return of_values
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
@@ -131,8 +135,13 @@ class ProbabilityMixin:
         -------
         (m, n_classes) array
         """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        probability_of = self._probability_function()
+
+        def logarithms(values: Floats) -> Floats:
+            with np.errstate(divide="ignore"):
+                return np.log(probability_of(values))
+
+        return self._from_values(logarithms, X)
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Sets of classes that contain the true class with a given probability.
@@ -173,8 +182,8 @@ class ProbabilityMixin:
                 "predict_set needs decision values of rows that the models have not seen; set "
                 "out_of_fold=True, or probability, and fit again, with more max_time if that is set"
             )
-        most = conformal_quantile(self.conformity_scores_, coverage)
-        return self._from_values(lambda v: nonconformity(self._by_class(v)) <= most, X)
+        by_class, most = self._by_class, conformal_quantile(self.conformity_scores_, coverage)
+        return self._from_values(lambda values: nonconformity(by_class(values)) <= most, X)
 
     def _check_calibration(self) -> None:
         """Raise ValueError if the attributes, which come from a file, are invalid."""

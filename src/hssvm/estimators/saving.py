@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hssvm.estimators.parameters import as_scalar
 from hssvm.persistence import save_model
 from hssvm.persistence.archive import require
-from hssvm.persistence.plain import OBJECTS, from_plain, to_plain
+from hssvm.persistence.plain import from_plain, to_plain
 from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
 from hssvm.training import FitReport
@@ -105,15 +105,18 @@ class SavableEstimator(BaseEstimator):
 
     def _pack(self) -> tuple[dict[str, Any], Arrays]:
         """Return the JSON document of a file, and its arrays."""
-        if type(self.kernel_) not in OBJECTS.values():
+        try:
+            kernel = to_plain(self.kernel_)
+        except TypeError:
             raise ValueError(
-                f"the kernel {self.kernel_!r} is code, and model files contain no code; use "
-                "joblib.dump, or a kernel of hssvm.kernels"
-            )
+                f"model files cannot contain the kernel {self.kernel_!r}; use joblib.dump, or a "
+                "kernel of hssvm.kernels that is a formula of rows of numbers"
+            ) from None
         predictor = self._predictor()
         packed, arrays = pack_predictor(predictor)
         if rows_are_support(predictor):
-            arrays["support"] = self.support_.astype(np.int64, copy=False)
+            if hasattr(self, "support_"):  # unknown if the model comes from LIBSVM
+                arrays["support"] = self.support_.astype(np.int64, copy=False)
         elif hasattr(self, "dual_coef_") and not UNFINISHED.isdisjoint(self.fit_report_.status):
             arrays["support"] = self.support_.astype(np.int64, copy=False)
             arrays["dual_coef"] = self.dual_coef_
@@ -122,7 +125,7 @@ class SavableEstimator(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return {
             "parameters": self._pack_parameters(),
-            "kernel": to_plain(self.kernel_),
+            "kernel": kernel,
             **packed,
             "feature_names": None if names is None else list(names),
             "target_name": self.target_name_,
@@ -176,7 +179,7 @@ class SavableEstimator(BaseEstimator):
         if isinstance(predictor, LeafwisePredictor):
             self._require_trees(predictor)
         if rows_are_support(predictor):
-            self._restore_support(weights(predictor).T, arrays.pop("support"))
+            self._restore_support(weights(predictor).T, arrays.pop("support", None))
             self.support_vectors_ = predictor.X
         elif "dual_coef" in arrays:
             self._restore_support(arrays.pop("dual_coef"), arrays.pop("support"))
@@ -215,13 +218,17 @@ class SavableEstimator(BaseEstimator):
         fits = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
         require(fits, "forest is invalid")
 
-    def _restore_support(self, dual_coef: NDArray[Any], support: NDArray[Any]) -> None:
-        fits = dual_coef.ndim == 2 and has_form(support, np.int64, (dual_coef.shape[1],))
-        require(fits and dual_coef.dtype.kind == "f", "support is invalid")
-        require(np.isfinite(dual_coef).all(), "dual_coef has NaN or infinite entries")
+    def _restore_support(self, dual_coef: NDArray[Any], support: NDArray[Any] | None) -> None:
+        fits = dual_coef.ndim == 2 and dual_coef.dtype.kind == "f"
+        require(fits and np.isfinite(dual_coef).all(), "dual_coef is invalid")
+        self.dual_coef_ = np.ascontiguousarray(dual_coef)
+        if support is None:
+            require(self.fit_report_.n_rows == 0, "support is missing")
+            return
+        require(has_form(support, np.int64, (dual_coef.shape[1],)), "support is invalid")
         inside = np.all((support >= 0) & (support < self.fit_report_.n_rows))
         require(inside and np.unique(support).size == support.size, "support has invalid rows")
-        self.support_, self.dual_coef_ = support, np.ascontiguousarray(dual_coef)
+        self.support_ = support
 
 
 def has_form(array: Any, dtype: Any, shape: tuple[int, ...]) -> bool:

@@ -27,7 +27,8 @@ class SVC(Classifier):
     ----------
     C : float, default=1.0
         Weight of the loss; a smaller C gives a smoother model.
-    kernel : {'rbf', 'laplacian', 'matern32', 'matern52', 'poly', 'linear'}, Kernel or callable, \
+    kernel : {'rbf', 'laplacian', 'matern32', 'matern52', 'poly', 'linear', 'cosine', \
+'tanimoto', 'minmax', 'intersection', 'precomputed'}, Kernel or callable, \
 default='rbf'
         A callable is called with two sets of rows and returns their kernel matrix.
     degree : int, default=3
@@ -117,6 +118,8 @@ default='rbf'
         Signed coefficients. There is one column for two classes, and one for every class if they
         are trained one-vs-rest, or for every pair, one-vs-one. The pairs of exact models have
         n_classes - 1 columns, packed as in `sklearn.svm.SVC`.
+    coef_ : (1, n_classes or n_pairs, p) array
+        Weights of the features, for exact solutions with a linear kernel only.
     intercept_ : (1, n_classes or n_pairs,) array
     n_support_ : (n_classes,) array
         Number of support vectors of each class.

@@ -44,6 +44,8 @@ verbose
     support_vectors_ : (n_support, p) array or CSR matrix
     dual_coef_ : (1, n_support) array
         Signed coefficients.
+    coef_ : (1, p) array
+        Weights of the features, for exact solutions with a linear kernel only.
     intercept_ : (1,) array
     n_iter_ : (1,) array
     kernel_ : Kernel

@@ -173,5 +173,5 @@ class LeafwisePredictor(FewRowsPredictor):
         )
 
     def _values(self, X: Rows, tree: LeafExpansions) -> Floats:
-        leaves = tree.tree.route(X)
+        leaves = tree.tree.route(self.kernel.coordinates(X))
         return self.kernel.grouped_product(X, leaves, self.X, tree.rows, tree.ends, tree.weights)

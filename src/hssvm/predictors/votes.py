@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats
 from hssvm.problems.pairs import pair_offsets
 
+PAIR_VALUES = 2**24
+"""Number of decision values of pairs of classes that are computed at a time."""
+
 
 def count_votes(values: Floats, n_classes: int) -> NDArray[np.int64]:
     """Number of pairs that each class wins, (m, n_classes).

@@ -160,6 +160,12 @@ class Problem(ABC):
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|z|`` in the box, relative to the size of the decision values, (k,)."""
 
+    def decision_size(self) -> NDArray[np.float64]:
+        """Size of the decision values, (k,): 1 for classifiers, that of y for regressions."""
+        scale, largest = self.scale(), np.abs(self.bound).max(axis=0).astype(np.float64)
+        largest = self.communicator.allreduce(largest, "max")
+        return largest / np.where(scale > 0, scale, 1) + (scale == 0)
+
     def floor(self, j: int, z: NDArray[np.float64]) -> float:
         """Contribution of these rows to the smallest scale of the gap of column j.
 

@@ -16,11 +16,12 @@ from hssvm.solvers.admm import ADMM, FixedIterationADMM
 from hssvm.solvers.penalty import initial_beta, paper_beta
 from hssvm.solvers.polish import polish
 from hssvm.solvers.small import solve_small
-from hssvm.solvers.solution import Solution, Status
+from hssvm.solvers.solution import Checkpoint, Solution, Status
 from hssvm.solvers.working_set import WorkingSet
 
 __all__ = [
     "ADMM",
+    "Checkpoint",
     "FixedIterationADMM",
     "Solution",
     "Status",

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,7 +34,7 @@ from hssvm.operators.base import Operator
 from hssvm.problems.base import Problem
 from hssvm.solvers.iterate import ADMMFactor, Iterate
 from hssvm.solvers.penalty import initial_beta, paper_beta, reweigh, typical_scale
-from hssvm.solvers.solution import Callback, Solution, Status
+from hssvm.solvers.solution import Callback, Checkpoint, Solution, Status
 from hssvm.solvers.stopping import Stopping
 
 logger = logging.getLogger(__name__)
@@ -96,7 +95,7 @@ class ADMM:
     max_iter: int = 1000
     beta: float | None = None
     callback: Callback | None = None
-    checkpoint: Callable[[int, Floats], None] | None = None
+    checkpoint: Checkpoint | None = None
 
     @with_serial_blas
     def solve(self, problem: Problem, operator: Operator, start: Floats | None = None) -> Solution:

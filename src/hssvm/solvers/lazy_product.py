@@ -20,6 +20,7 @@ class LazyProduct:
     ----------
     kernel_matrix : LazyKernelMatrix
     Z : (n, k)
+        At the rows of this rank, as all that follows.
     F : (n, k) float64
         In float64, as the sum of many updates would drift in float32.
     watched : (a,) int64
@@ -44,7 +45,7 @@ class LazyProduct:
         """Compute F at the watched rows."""
         F: NDArray[np.float64] = np.zeros(Z.shape, np.float64)
         product = cls(kernel_matrix, Z, F, watched, np.zeros_like(Z), np.zeros_like(F))
-        product._add(watched, np.arange(Z.shape[0]), Z)
+        product._add(watched, *product.support())
         return product
 
     def columns(self, index: NDArray[Any]) -> LazyProduct:
@@ -60,30 +61,38 @@ class LazyProduct:
         self.seen *= factor
         self.F *= factor
         self.variance *= factor**2
-        self.variance += self._variance(self.Z)
+        self.variance += self._variance(self.support()[1])
 
-    def move(self, rows: NDArray[np.int64], Z: Floats) -> None:
-        """Set Z at `rows` to the given (m, k) array."""
-        change = Z - self.Z[rows]
-        self.Z[rows] = Z
-        self._add(self.watched, rows, change)
+    def support(self) -> tuple[NDArray[np.int64], Floats]:
+        """Columns of the nonzero coefficients of all ranks, and these coefficients."""
+        return self._share(self.Z)
+
+    def move(self, columns: NDArray[np.int64], old: Floats, new: Floats) -> None:
+        """Change the coefficients of some columns, (m, k)."""
+        places, rows = self.kernel_matrix.own(columns)
+        self.Z[rows] = new[places]
+        self._add(self.watched, columns, new - old)
 
     def refresh(self) -> None:
         """Bring F up to date at all rows."""
         all_rows = np.arange(self.Z.shape[0])
         unwatched = np.setdiff1d(all_rows, self.watched, assume_unique=True)
-        self._add(unwatched, all_rows, self.Z - self.seen)
+        self._add(unwatched, *self._share(self.Z - self.seen))
         self.seen = self.Z.copy()
 
     def exact(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """``(K Z)[rows]`` in float64."""
-        support = np.flatnonzero(self.Z.any(axis=1))
-        return self.kernel_matrix.product_in_float64(rows, support, self.Z[support])
+        return self.kernel_matrix.product_in_float64(rows, *self.support())
 
     def recompute(self, rows: NDArray[np.int64]) -> None:
         """Recompute F at `rows`, in float64; call `refresh` first."""
         self.F[rows] = self.exact(rows)
         self.variance[rows] = 0
+
+    def _share(self, W: Floats) -> tuple[NDArray[np.int64], Floats]:
+        """Columns of the nonzero rows of an (n, k) array on every rank, and these rows."""
+        rows = np.flatnonzero(W.any(axis=1))
+        return self.kernel_matrix.share(rows, W[rows])
 
     def _add(self, rows: NDArray[np.int64], columns: NDArray[np.int64], change: Floats) -> None:
         """``F[rows] += K[rows, columns] change``."""

@@ -38,29 +38,35 @@ def violations(
     violation : (m, k)
         Positive if z can move to reduce the objective, negative if the gradient holds it in place.
     max_violation : (k,)
-        The violation of the maximal violating pair: at most 0 at a solution, -inf if no pair of
-        rows can move.
-    pair : (2, k) int64
-        The maximal violating pair: the row to increase and the row to decrease.
+        The violation of the maximal violating pair of all ranks: at most 0 at a solution, -inf if
+        no pair of rows can move.
+    pair : (r, 2) int64
+        Positions of the rows of these pairs that this rank holds, and their columns.
     """
     lower, upper = problem.box(rows)
     rise = np.where(upper > Z, -gradient - np.where(Z >= 0, 1, -1) * problem.l1_weight, -np.inf)
     fall = np.where(lower < Z, gradient - np.where(Z <= 0, 1, -1) * problem.l1_weight, -np.inf)
-    pair = np.stack([rise.argmax(axis=0), fall.argmax(axis=0)])
-    max_violation = rise.max(axis=0) + fall.max(axis=0)
-    b = _middle(rise, fall, np.zeros(max_violation.size))
-    if solved is not None:
-        b = _middle(rise[solved], fall[solved], b)
-    return np.maximum(rise - b, fall + b), max_violation, pair
+    inner = np.empty(0, np.int64) if solved is None else solved
+    here = [
+        values.max(axis=0, initial=-np.inf) for values in (rise, fall, rise[inner], fall[inner])
+    ]
+    most = problem.communicator.allreduce(np.stack(here), "max")
+    b = _middle(most[2], most[3], _middle(most[0], most[1], np.zeros(problem.k)))
+    pair = [
+        (values[:, j].argmax(), j)
+        for values, own, largest in zip((rise, fall), here, most, strict=False)
+        for j in np.flatnonzero((own == largest) & np.isfinite(own))
+    ]
+    violation = np.maximum(rise - b, fall + b)
+    return violation, most[0] + most[1], np.array(pair, np.int64).reshape(-1, 2)
 
 
 def _middle(
     rise: NDArray[np.float64], fall: NDArray[np.float64], default: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the b at which the largest violations of both kinds are equal, where there are any."""
-    most_rise, most_fall = rise.max(axis=0, initial=-np.inf), fall.max(axis=0, initial=-np.inf)
-    both = np.isfinite(most_rise) & np.isfinite(most_fall)
-    return np.subtract(most_rise, most_fall, out=2 * default, where=both) / 2
+    both = np.isfinite(rise) & np.isfinite(fall)
+    return np.subtract(rise, fall, out=2 * default, where=both) / 2
 
 
 def optimal_scale(
@@ -70,5 +76,6 @@ def optimal_scale(
     linear = np.einsum("ij,ij->j", problem.linear[rows], Z, dtype=np.float64)
     linear -= problem.l1_weight * np.abs(Z).sum(axis=0, dtype=np.float64)
     quadratic = np.einsum("ij,ij->j", Z, F, dtype=np.float64)
+    linear, quadratic = problem.communicator.allreduce(np.stack([linear, quadratic]))
     factor = np.clip(linear / np.where(quadratic > 0, quadratic, 1), 0, 1)
     return np.where(problem.equality_rhs == 0, factor, 1.0)

@@ -54,7 +54,8 @@ def evaluate(
     open_rows = held_by < CAUTION * largest * error
     lower, upper = problem.box(every_row)
     farthest = np.maximum(upper - product.Z, product.Z - lower)
-    error_of_gap = typical * np.einsum("ij,ij->j", farthest, error * open_rows) / values.size
+    total = np.einsum("ij,ij->j", farthest, error * open_rows)
+    error_of_gap = typical * problem.communicator.allreduce(total) / values.size
     blurred = error_of_gap > BLUR * np.maximum(values.gap, tol)
     needed = blurred & (last | (values.gap - error_of_gap <= tol))
     if not needed.any():
@@ -77,4 +78,9 @@ def _measured_errors(
     rows = np.random.default_rng(0).permutation(rows)[:SAMPLE]
     error, estimate = np.abs(product.exact(rows) - product.F[rows]), product.variance[rows] ** 0.5
     ratio = np.divide(error, estimate, out=np.ones_like(error), where=estimate > 0)
-    return np.maximum(1, (ratio**2).mean(axis=0) ** 0.5), np.maximum(1, ratio.max(axis=0))
+    communicator = product.kernel_matrix.communicator
+    squares, count = communicator.allreduce(
+        np.stack([(ratio**2).sum(axis=0), np.full(ratio.shape[1], rows.size)])
+    )
+    largest = communicator.allreduce(ratio.max(axis=0), "max")
+    return np.maximum(1, (squares / count) ** 0.5), np.maximum(1, largest)

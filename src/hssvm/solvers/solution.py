@@ -56,6 +56,7 @@ class Status(Enum):
 
 
 Callback = Callable[[int, Floats], Status | bool | None]
+Checkpoint = Callable[[int, Floats], None]
 
 
 @dataclass(eq=False)

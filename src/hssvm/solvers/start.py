@@ -12,7 +12,8 @@ from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.solution import Solution
 
 WATCH_FIRST = 0.3
-"""Rows are watched if their violation, on K~, exceeds minus this value."""
+"""Rows are watched if their violation on K~, relative to the size of the decision values, exceeds
+minus this value."""
 
 MIN_START_SCALE, TRIAL_ROWS = 0.5, 512
 """A column whose optimal scale is below MIN_START_SCALE starts at 0, as K~ is too far from K. The
@@ -35,16 +36,17 @@ def choose_start(
     -------
     Z : (n, k)
     watched : (a,) int64
-        Rows to watch, ascending.
+        Rows of this rank to watch, ascending.
     """
     Z = start.Z.copy()
     support = np.flatnonzero(Z.any(axis=1))
     rows = shuffle.permutation(support)[:TRIAL_ROWS]
-    trial = kernel_matrix.product(rows, support, Z[support])
+    trial = kernel_matrix.product(rows, *kernel_matrix.share(support, Z[support]))
     poor = optimal_scale(problem, rows, Z[rows], trial) < MIN_START_SCALE
     Z[:, poor] = 0
     gradient = start.F + start.intercept - problem.linear
     violation, _, _ = violations(problem, np.arange(problem.n), start.Z, gradient)
+    violation = violation / problem.decision_size()
     near = violation[:, ~poor].max(axis=1, initial=-np.inf) > -WATCH_FIRST
     near[Z.any(axis=1)] = True
     if poor.any():

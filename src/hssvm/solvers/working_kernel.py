@@ -19,7 +19,7 @@ ADMIT_ROWS = 512
 """Number of rows of the matrix that are computed at a time."""
 
 PER_STEP = 0.65e-9
-"""Seconds per SMO step and row of a subproblem, in float32; see `hssvm.kernels.lazy.PER_VALUE`."""
+"""Seconds per SMO step and row of a subproblem, in float32; see `hssvm.kernels.base.PER_VALUE`."""
 
 INNER = 0.05
 """A round reduces the violation on the working set to this fraction of the largest violation; rows
@@ -63,7 +63,9 @@ class Subproblem:
 class WorkingKernel:
     """The rows of a working set with their dense kernel matrix.
 
-    Memory grows with the number of rows: where it was never written to, it is not yet in use.
+    Memory grows with the number of rows: where it was never written to, it is not yet in use. If
+    several ranks hold the rows of the problem, all of them know the working set, and the first one
+    holds its matrix.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ class WorkingKernel:
     Attributes
     ----------
     rows : (q,) int64
-        In the order of their admission.
+        Columns of the kernel matrix, in the order of their admission.
     K : (m, m)
         With the kernel matrix of the rows in its upper left corner.
     work : float
@@ -103,39 +105,45 @@ class WorkingKernel:
         K[:old, :old] = self.K
         self.K = K
 
-    def exchange(
+    @property
+    def most_admitted(self) -> int:
+        """Maximum number of rows that may be admitted at a time."""
+        kept = isinstance(self.kernel_matrix, KeptKernelMatrix)
+        growth, least = (KEPT_GROWTH, KEPT_MIN_GROWTH) if kept else (GROWTH, MIN_GROWTH)
+        return min(max(least, int(growth * self.rows.size)), self.capacity)
+
+    def choose(
         self,
-        watched: NDArray[np.int64],
         priority: NDArray[np.float64],
+        position: NDArray[np.int64],
         shuffle: np.random.Generator,
-    ) -> None:
-        """Admit the rows of highest priority, evicting those of lowest priority if necessary.
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Choose the candidates of highest priority, and the rows that make room for them.
 
         Parameters
         ----------
-        watched : (a,) int64
-            Rows to choose from, including all rows of the working set.
-        priority : (a,)
-            Violation relative to the largest.
+        priority : (c,)
+            Violation of each candidate relative to the largest.
+        position : (c,) int64
+            Position in the working set, or -1 for candidates that are not in it.
         shuffle : numpy Generator
             Breaks ties.
+
+        Returns
+        -------
+        new : (m,) int64
+            The chosen ones, ascending.
+        evict : (e,) int64
+            Positions of the rows in whose place the first ones are admitted.
         """
-        position = np.full(self.kernel_matrix.n, -1)
-        position[self.rows] = np.arange(self.rows.size)
-        inside = position[watched] >= 0
-        new = shuffle.permutation(np.flatnonzero(~inside & (priority > INNER)))
-        kept = isinstance(self.kernel_matrix, KeptKernelMatrix)
-        growth, least = (KEPT_GROWTH, KEPT_MIN_GROWTH) if kept else (GROWTH, MIN_GROWTH)
-        limit = min(max(least, int(growth * self.rows.size)), self.capacity)
-        new = new[np.argsort(-priority[new], kind="stable")][:limit]
-        old = np.flatnonzero(inside)
+        new = highest(np.flatnonzero((position < 0) & (priority > INNER)), priority, shuffle)
+        new = new[: self.most_admitted]
+        old = np.flatnonzero(position >= 0)
         old = old[np.argsort(priority[old], kind="stable")]
         room = self.capacity - old.size
         rivals = new[room : room + old.size]
         n_evicted = int((priority[rivals] > priority[old[: rivals.size]]).sum())
-        new = new[: room + n_evicted]
-        if new.size:
-            self.admit(watched[new], position[watched[old[:n_evicted]]])
+        return np.sort(new[: room + n_evicted]), position[old[:n_evicted]]
 
     def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
         """Add new rows, the first ones in place of those at the positions `evict`."""
@@ -143,6 +151,8 @@ class WorkingKernel:
         at = np.concatenate([evict, np.arange(self.rows.size, q)])
         self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])
         self.rows[at] = rows
+        if self.kernel_matrix.communicator.rank > 0:
+            return
         self._reserve(q)
         for begin in range(0, rows.size, ADMIT_ROWS):
             chunk = slice(begin, begin + ADMIT_ROWS)
@@ -174,6 +184,14 @@ class WorkingKernel:
         )
         self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
         return np.split(z, ends[1:-1]), steps
+
+
+def highest(
+    rows: NDArray[np.int64], priority: NDArray[np.float64], shuffle: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return `rows` by descending priority, ties in random order."""
+    rows = shuffle.permutation(rows)
+    return rows[np.argsort(-priority[rows], kind="stable")]
 
 
 def _unwritten(side: int, dtype: np.dtype[Any]) -> Floats:

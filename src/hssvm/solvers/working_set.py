@@ -14,6 +14,10 @@ rows that violate the optimality conditions enter U. Three things make this fast
 
 The columns of a problem share U, its kernel matrix, and all products.
 
+If several ranks hold the rows, each keeps Z and F at its own, and proposes those that violate the
+conditions most. The first rank solves the problem restricted to U; the others receive the new
+coefficients, and the rows that entered U. All ranks take the same decisions.
+
 The solvers of LIBSVM and its successors accept neither a start nor several columns, and are slower.
 """
 
@@ -27,23 +31,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm._threads import with_serial_blas
+from hssvm.kernels.base import Floats
 from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems.base import Problem
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
-from hssvm.solvers.solution import Callback, Solution, Status
+from hssvm.solvers.solution import Callback, Checkpoint, Solution, Status
 from hssvm.solvers.start import choose_start
-from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel
+from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel, highest
 
 logger = logging.getLogger(__name__)
 
 WATCH = 0.2
-"""Rows are watched if their violation exceeds minus this value."""
+"""Rows are watched if their violation, relative to the size of the decision values, exceeds minus
+this value."""
 
 FIRST_VIOLATION = 0.1
-"""Largest violation at which the first check is made."""
+"""Largest violation at which the first check is made, relative to the size of the decision values:
+1 for classifiers, that of y for regressions."""
 
 MAX_STEPS = 200_000
 """Maximum number of SMO steps per round: a few seconds between tests for Ctrl-C and max_time."""
@@ -72,7 +79,11 @@ class WorkingSet:
         Work limit in nominal seconds: counted operations times their cost on the two cores of the
         benchmarks. Unlike `max_time`, it does not depend on the load of the machine.
     first_violation : float
-        Largest violation at which the gap is evaluated for the first time.
+        Largest violation at which the gap is evaluated for the first time, relative to the size of
+        the decision values.
+    checkpoint : callable, optional
+        Called as ``checkpoint(round, Z)`` after every round, with the coefficients at this point,
+        from which a later run can start. It must not keep or change them.
 
     Examples
     --------
@@ -95,6 +106,7 @@ class WorkingSet:
     callback: Callback | None = None
     max_work: float = np.inf
     first_violation: float = FIRST_VIOLATION
+    checkpoint: Checkpoint | None = None
 
     @with_serial_blas
     def solve(
@@ -141,18 +153,24 @@ class _Run:
         self.problem = problem
         self.solution = solution
         self.open = np.arange(problem.k)
-        self.violation_goal = np.full(problem.k, solver.first_violation)
+        self.size = problem.decision_size()
+        self.violation_goal = solver.first_violation * self.size
         self.least_violation = np.full(problem.k, np.inf)
         self.least_at = np.zeros(problem.k, np.int64)
         self.rounds = 0
         self.began = time.perf_counter()
         self.ended = False
-        K, memory = keep_rows(K, solver.memory)
+        self.communicator = problem.communicator
+        self.n_rows = int(self.communicator.allreduce(np.array([problem.n]))[0])
+        memory = -float(self.communicator.allreduce(np.array([-solver.memory]), "max")[0])
+        if self.communicator.size == 1:
+            K, memory = keep_rows(K, memory)
         self.watch_all = isinstance(K, KeptKernelMatrix)
         self.n_values_before = K.n_values
         capacity = max(int((memory / K.dtype.itemsize) ** 0.5), 2 * problem.k)
-        self.working_set = WorkingKernel(K, min(capacity, K.n))
-        self.shuffle = np.random.default_rng(0)
+        self.working_set = WorkingKernel(K, min(capacity, self.n_rows))
+        self.shuffle = np.random.default_rng(self.communicator.rank)
+        self.shuffle_all = np.random.default_rng(0)
 
     def begin(self, start: Solution, rows: NDArray[np.int64] | None) -> None:
         """Compute F at the start, and fill the working set."""
@@ -161,7 +179,8 @@ class _Run:
         if self.watch_all or rows is not None:
             watched = np.arange(problem.n)
         if rows is not None:
-            self.working_set.admit(rows[: self.working_set.capacity], np.empty(0, np.int64))
+            first = kernel_matrix.columns_of(rows)
+            self.working_set.admit(first[: self.working_set.capacity], np.empty(0, np.int64))
         self.product = LazyProduct.at(kernel_matrix, Z, watched)
         self.product.scale(optimal_scale(problem, watched, Z[watched], self.product.F[watched]))
 
@@ -170,7 +189,7 @@ class _Run:
         watched, product = self.product.watched, self.product
         Z = product.Z[watched]
         gradient = product.F[watched] - self.problem.linear[watched]
-        inside = np.searchsorted(watched, self.working_set.rows)
+        _, inside = self.inside(watched)
         violation, max_violation, pair = violations(self.problem, watched, Z, gradient, inside)
         todo = max_violation > self.violation_goal
         self.detect_stagnation(max_violation, todo)
@@ -180,33 +199,96 @@ class _Run:
         self.rounds += 1
         relative = np.where(todo, violation / np.where(todo, max_violation, 1), -np.inf)
         priority = relative.max(axis=1)
-        priority[pair[:, todo]] = np.inf
-        self.working_set.exchange(watched, priority, self.shuffle)
-        rows = self.working_set.rows
-        at = np.searchsorted(watched, rows)
-        lower, upper = self.problem.box(rows)
-        subproblems = []
-        for j in range(self.open.size):
-            members = np.flatnonzero(relative[at, j] > -1)
-            if members.size > rows.size / 2:
-                members = np.arange(rows.size)  # using all of K is faster than copying a part
-            subproblems.append(
-                Subproblem(
-                    members,
-                    Z[at[members], j],
-                    gradient[at[members], j].astype(Z.dtype),
-                    lower[members, j],
-                    upper[members, j],
-                    float(self.problem.l1_weight[j]),
-                    max(INNER * max_violation[j], self.violation_goal[j] / 2),
+        priority[pair[todo[pair[:, 1]], 0]] = np.inf
+        self.exchange(watched, priority)
+        places, at = self.inside(watched)
+        lower, upper = self.problem.box(watched[at])
+        places, *state = self.communicator.allgather(
+            [places, Z[at], gradient[at].astype(Z.dtype), lower, upper, relative[at]]
+        )
+        old, slope, lower, upper, inner = (values[np.argsort(places)] for values in state)
+        goal = np.maximum(INNER * max_violation, self.violation_goal / 2)
+        n_steps, new = self.minimize(old, slope, lower, upper, inner, goal)
+        product.move(self.working_set.rows, old, new)
+        if self.solver.checkpoint is not None:
+            everything = self.solution.Z.copy()
+            everything[:, self.open] = product.Z
+            self.solver.checkpoint(self.rounds, everything)
+        self.log_round(max_violation, n_steps)
+
+    def inside(self, watched: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions in the working set of its rows that this rank holds, and among the watched."""
+        K = self.working_set.kernel_matrix
+        places, rows = K.own(self.working_set.rows)
+        return places, np.searchsorted(watched, rows)
+
+    def exchange(self, watched: NDArray[np.int64], priority: NDArray[np.float64]) -> None:
+        """Admit the watched rows of highest priority to the working set."""
+        working_set, K = self.working_set, self.working_set.kernel_matrix
+        position = np.full(watched.size, -1)
+        places, inside = self.inside(watched)
+        position[inside] = places
+        new = np.flatnonzero((position < 0) & (priority > INNER))
+        new = highest(new, priority, self.shuffle)[: working_set.most_admitted]
+        mine = np.concatenate([inside, new])
+        counts, priority, position = self.communicator.allgather(
+            [np.array([mine.size]), priority[mine], position[mine]]
+        )
+        new, evict = working_set.choose(priority, position, self.shuffle_all)
+        if new.size:
+            begin = int(counts[: self.communicator.rank].sum())
+            here = new[(new >= begin) & (new < begin + mine.size)] - begin
+            working_set.admit(K.columns_of(watched[mine[here]]), evict)
+
+    def minimize(
+        self,
+        Z: Floats,
+        gradient: Floats,
+        lower: Floats,
+        upper: Floats,
+        relative: NDArray[np.float64],
+        goal: NDArray[np.float64],
+    ) -> tuple[int, Floats]:
+        """Minimize over the working set, on the rank that holds its matrix.
+
+        Parameters
+        ----------
+        Z, gradient, lower, upper : (q, k)
+            At the rows of the working set.
+        relative : (q, k)
+            Violations relative to the largest.
+        goal : (k,)
+            Largest violation at which a column counts as solved.
+
+        Returns
+        -------
+        n_steps : int
+        Z : (q, k)
+        """
+        steps, new = np.empty(0, np.int64), Z[:0]
+        if self.communicator.rank == 0:
+            subproblems = []
+            for j in range(self.open.size):
+                members = np.flatnonzero(relative[:, j] > -1)
+                if members.size > Z.shape[0] / 2:
+                    members = np.arange(Z.shape[0])  # using all of K is faster than copying a part
+                subproblems.append(
+                    Subproblem(
+                        members,
+                        Z[members, j],
+                        gradient[members, j],
+                        lower[members, j],
+                        upper[members, j],
+                        float(self.problem.l1_weight[j]),
+                        float(goal[j]),
+                    )
                 )
-            )
-        solved, steps = self.working_set.descend(subproblems, MAX_STEPS)
-        new = Z[at]
-        for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
-            new[subproblem.members, j] = z
-        product.move(rows, new)
-        self.log_round(max_violation, int(steps.sum()))
+            solved, steps = self.working_set.descend(subproblems, MAX_STEPS)
+            new = Z.copy()
+            for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
+                new[subproblem.members, j] = z
+        steps, new = self.communicator.allgather([steps, new])
+        return int(steps.sum()), new
 
     def detect_stagnation(self, largest: NDArray[np.float64], todo: NDArray[np.bool_]) -> None:
         """Stop columns whose violation has stagnated."""
@@ -217,13 +299,13 @@ class _Run:
 
     def stalled(self) -> NDArray[np.bool_]:
         """Mask of columns whose violation has stagnated; a small working set gets more rounds."""
-        patience = PATIENCE * self.problem.n / self.working_set.capacity
+        patience = PATIENCE * self.n_rows / self.working_set.capacity
         return self.rounds - self.least_at >= patience
 
     def why_stalled(self, j: int) -> Status:
         """Tell apart a working set that is too small for the free rows, and rounding errors."""
-        n_free = int(self.problem.free(self.product.Z)[:, j].sum())
-        if n_free > self.working_set.capacity:
+        n_free = self.problem.free(self.product.Z)[:, j].sum(keepdims=True)
+        if self.communicator.allreduce(n_free)[0] > self.working_set.capacity:
             return Status.MEMORY_LIMIT
         return Status.stalled(self.product.Z.dtype)
 
@@ -242,8 +324,9 @@ class _Run:
             extra={"gap": float(gap.max())},
         )  # fmt: skip
         every_row, gradient = np.arange(self.problem.n), product.F - self.problem.linear
+        _, inside = self.inside(every_row)
         violation, max_violation, pair = violations(
-            self.problem, every_row, product.Z, gradient, self.working_set.rows
+            self.problem, every_row, product.Z, gradient, inside
         )
         stalled = self.stalled() | (max_violation <= 0)  # 0: optimal up to rounding errors
         active = (gap > solver.tol) & ~stalled
@@ -258,14 +341,15 @@ class _Run:
         self.violation_goal = np.where(reached, nearer, 1) * self.violation_goal
         self.least_violation[:], self.least_at[:] = np.inf, self.rounds
         if active.any() and not self.watch_all:
-            near = violation[:, active].max(axis=1) > -WATCH
-            near[self.working_set.rows] = near[pair[:, active]] = True
+            near = (violation / self.size)[:, active].max(axis=1) > -WATCH
+            near[inside] = near[pair[active[pair[:, 1]], 0]] = True
             product.watched = np.flatnonzero(near)
         self.keep_columns(active)
 
     def keep_columns(self, active: NDArray[np.bool_]) -> None:
         """Remove all but the active columns."""
-        self.open, self.violation_goal = self.open[active], self.violation_goal[active]
+        self.open, self.size = self.open[active], self.size[active]
+        self.violation_goal = self.violation_goal[active]
         self.least_violation, self.least_at = self.least_violation[active], self.least_at[active]
         self.problem = self.problem.columns(np.flatnonzero(active))
         self.product = self.product.columns(active)
@@ -282,11 +366,14 @@ class _Run:
 
     def check_limits(self) -> None:
         """Stop the run after max_time or max_work."""
-        if time.perf_counter() - self.began > self.solver.max_time:
-            self.end(Status.MAX_TIME)
         kernel_matrix = self.working_set.kernel_matrix
         n_values = kernel_matrix.n_values - self.n_values_before
-        if n_values * kernel_matrix.value_cost + self.working_set.work > self.solver.max_work:
+        late = time.perf_counter() - self.began > self.solver.max_time
+        work = n_values * kernel_matrix.value_cost + self.working_set.work
+        late, work = self.communicator.allreduce(np.array([late, work]))
+        if late:
+            self.end(Status.MAX_TIME)
+        if work > self.solver.max_work:
             self.end(Status.MAX_WORK)
 
     def end(self, answer: Status | bool | None) -> None:

@@ -10,6 +10,7 @@ the sum can be estimated from a sample of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,43 @@ class Certificate(ShownAsText):
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False)
+class CertificateSums:
+    """Sums over rows from which a certificate is computed; those of different rows can be added.
+
+    Attributes
+    ----------
+    sums : (4, k)
+        Of the linear part of the dual value, of ``z f``, of the terms of the gap, and of the floor.
+    covariance : (3, k)
+        Variance of the sum of ``z f``, covariance with that of the terms, and variance of that.
+    n_rows : int
+        Number of rows that were evaluated.
+    """
+
+    sums: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    n_rows: int
+
+    def __add__(self, other: CertificateSums) -> CertificateSums:
+        covariance = self.covariance + other.covariance
+        return CertificateSums(self.sums + other.sums, covariance, self.n_rows + other.n_rows)
+
+    def certificate(self, intercept: NDArray[np.float64]) -> Certificate:
+        """Return the certificate of a model with the given intercept."""
+        linear, quadratic, gap, floor = self.sums
+        dual = linear - quadratic / 2
+        values = Objective(dual + gap, dual, intercept, floor)
+        relative = values.gap
+        # variance of gap / primal to first order, with primal = linear - quadratic / 2 + gap
+        a, b = relative / 2, 1 - relative
+        variance = a**2 * self.covariance[0] + 2 * a * b * self.covariance[1]
+        variance += b**2 * self.covariance[2]
+        margin = CONFIDENCE * np.sqrt(np.maximum(variance, 0)) / values.size
+        low, high = np.maximum(relative - margin, 0), relative + margin
+        return Certificate(dual + gap, dual, relative, low, high, self.n_rows)
+
+
 def certify(
     problem: Problem,
     kernel_matrix: LazyKernelMatrix,
@@ -85,39 +123,52 @@ def certify(
     -------
     Certificate
     """
+    support = np.flatnonzero(Z.any(axis=1))
+
+    def decisions(rows: NDArray[np.int64]) -> Floats:
+        return kernel_matrix.product(rows, support, Z[support])
+
+    return certificate_sums(problem, decisions, Z, intercept, n_rows, seed).certificate(intercept)
+
+
+def certificate_sums(
+    problem: Problem,
+    decisions: Callable[[NDArray[np.int64]], Floats],
+    Z: Floats,
+    intercept: NDArray[np.float64],
+    n_rows: int | None,
+    seed: int,
+) -> CertificateSums:
+    """Sum over the rows of a problem, or estimate the sums; see `certify`.
+
+    Parameters
+    ----------
+    problem : Problem
+    decisions : callable
+        Returns decision values on the exact kernel, without the intercept, at rows of the problem.
+    Z, intercept, n_rows, seed
+        As in `certify`; Z at the rows of the problem.
+    """
     rng = np.random.default_rng(seed)
     has_coefficient = Z.any(axis=1)
-    support = np.flatnonzero(has_coefficient)
     if n_rows is not None and n_rows >= problem.n:
         n_rows = None
-    parts = []
-    n_evaluated = 0
-    for stratum in (support, np.flatnonzero(~has_coefficient)):
+    linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
+    linear -= problem.l1_weight * np.abs(Z).sum(axis=0, dtype=np.float64)
+    floor = np.array([problem.floor(j, Z[:, j].astype(np.float64)) for j in range(problem.k)])
+    zero = np.zeros(problem.k)
+    result = CertificateSums(np.stack([linear, zero, zero, floor]), np.zeros((3, problem.k)), 0)
+    for stratum in (np.flatnonzero(has_coefficient), np.flatnonzero(~has_coefficient)):
         size = stratum.size if n_rows is None else min(stratum.size, max(2, n_rows // 2))
         rows = np.sort(rng.choice(stratum, size, replace=False))
-        F = kernel_matrix.product(rows, support, Z[support]).astype(np.float64)
+        F = decisions(rows).astype(np.float64)
         z = Z[rows].astype(np.float64)
         terms = z * (F + intercept - problem.linear[rows]) + problem.l1_weight * np.abs(z)
         terms += problem.losses(rows, F, intercept)
-        parts.append((z * F, terms, stratum.size))
-        n_evaluated += size
-    quadratic = sum(total(zF, n) for zF, _, n in parts)
-    gap = sum(total(terms, n) for _, terms, n in parts)
-    linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
-    linear -= problem.l1_weight * np.abs(Z).sum(axis=0, dtype=np.float64)
-    dual = linear - quadratic / 2
-    primal = dual + gap
-    floor = np.array([problem.floor(j, Z[:, j].astype(np.float64)) for j in range(problem.k)])
-    values = Objective(primal, dual, intercept, floor)
-    relative, scale = values.gap, values.size
-    # variance of gap / primal to first order, with primal = linear - quadratic / 2 + gap
-    variance = sum(
-        variance_of_total((1 - relative) * terms + relative / 2 * zF, n) for zF, terms, n in parts
-    )
-    margin = CONFIDENCE * np.sqrt(variance) / scale
-    return Certificate(
-        primal, dual, relative, np.maximum(relative - margin, 0), relative + margin, n_evaluated
-    )
+        sums = np.stack([zero, total(z * F, stratum.size), total(terms, stratum.size), zero])
+        covariance = covariance_of_totals(z * F, terms, stratum.size)
+        result += CertificateSums(sums, covariance, size)
+    return result
 
 
 def certify_pairs(
@@ -165,9 +216,14 @@ def total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     return n * values.mean(axis=0) if values.shape[0] else np.zeros(values.shape[1])
 
 
-def variance_of_total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Variance of `total`, for a sample without replacement."""
-    m = values.shape[0]
+def covariance_of_totals(
+    first: NDArray[np.float64], second: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """Variance, covariance and variance, (3, k), of two `total` of a sample without replacement."""
+    m, k = first.shape
     if m in (0, n):
-        return np.zeros(values.shape[1])
-    return n**2 * (1 - m / n) * values.var(axis=0, ddof=1) / m
+        return np.zeros((3, k))
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    products = np.stack([first * first, first * second, second * second]).sum(axis=1) / (m - 1)
+    covariance: NDArray[np.float64] = n**2 * (1 - m / n) * products / m
+    return covariance

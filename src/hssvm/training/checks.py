@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.kernels import CallableKernel, Kernel
-from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.training.scaling import features_differ
 
 FEW_ROWS = 500
@@ -55,8 +54,8 @@ LARGE_TARGET = (
 
 
 def check_features(X: Rows, kernel: Kernel) -> str | None:
-    """Check the scales of the features, except for callables, which may scale them themselves."""
-    if X.shape[0] < FEW_ROWS or isinstance(kernel, CallableKernel):
+    """Check the scales of the features, if the kernel depends on them."""
+    if X.shape[0] < FEW_ROWS or not kernel.scale_sensitive:
         return None
     return UNEVEN_FEATURES if features_differ(X) else None
 
@@ -103,7 +102,9 @@ def check_target(y: Floats, C: float, epsilon: float, n_bounded: float) -> str |
     return LARGE_TARGET if beyond else None
 
 
-def check_edge(name: str, scores: NDArray[np.float64], best: int, n_rows: int) -> str | None:
+def check_edge(
+    name: str, scores: NDArray[np.float64], best: int, n_rows: int, *, searches: bool = True
+) -> str | None:
     """Check whether the best of at least three values is the first or last, beyond chance.
 
     Parameters
@@ -115,6 +116,8 @@ def check_edge(name: str, scores: NDArray[np.float64], best: int, n_rows: int) -
     best : int
         Index of the best value.
     n_rows : int
+    searches : bool
+        Whether the estimator can also search beyond the edge.
     """
     last, n_folds = scores.shape[0] - 1, scores.shape[1]
     if n_rows < FEW_ROWS or n_folds < 2 or last < 2 or 0 < best < last:
@@ -123,10 +126,10 @@ def check_edge(name: str, scores: NDArray[np.float64], best: int, n_rows: int) -
     if not gain.mean() > gain.std(ddof=1) / n_folds**0.5:
         return None
     size = "smaller" if best == 0 else "larger"
-    return (
-        f"The best {name} is at the edge of {name}s, and a {size} one may be better; add {size} "
-        f"values, or pass {name}s='auto', which extends the search beyond the edge."
-    )
+    remedy = f"add {size} values"
+    if searches:
+        remedy += f", or pass {name}s='auto', which extends the search beyond the edge"
+    return f"The best {name} is at the edge of {name}s, and a {size} one may be better; {remedy}."
 
 
 def at_bound(Z: Floats, bound: Floats) -> float:

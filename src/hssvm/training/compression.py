@@ -8,10 +8,14 @@ from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
 
 
-def build_tree(X: Rows, plan: TrainingPlan, report: FitReport, number: int = 0) -> ClusterTree:
+def build_tree(
+    kernel: Kernel, X: Rows, plan: TrainingPlan, report: FitReport, number: int = 0
+) -> ClusterTree:
     """Build a cluster tree of the rows, the one with the given number in the forest."""
     with report.stage("tree"):
-        return ClusterTree.build(X, leaf_size=plan.leaf_size, random_state=plan.tree_seed(number))
+        return ClusterTree.build(
+            kernel.coordinates(X), leaf_size=plan.leaf_size, random_state=plan.tree_seed(number)
+        )
 
 
 def compress_kernel(

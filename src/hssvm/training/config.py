@@ -103,13 +103,21 @@ class TrainingConfig:
     scaled: bool = False
     seed: int = 0
 
-    def should_refine(self, kernel: Kernel, X: Rows) -> bool:
+    def should_refine(self, kernel: Kernel, X: Rows, n_rows: int | None = None) -> bool:
         """Whether to continue on the exact kernel; 'auto' does if that is affordable.
 
         With `n_trees`, the user has asked for a forest.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        X : (n, p) array or CSR matrix
+            All rows, or those of a part.
+        n_rows : int, optional
+            Number of all rows, if they are in parts. Even few of them are compressed then.
         """
-        n = X.shape[0]
-        if n <= EXACT_ROWS or self.solver == "paper":
+        n = n_rows or X.shape[0]
+        if self.solver == "paper" or (n_rows is None and n <= EXACT_ROWS):
             return False
         if self.refine != "auto":
             return bool(self.refine)

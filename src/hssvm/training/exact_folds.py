@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.predictors.votes import values_by_class
+from hssvm.kernels.part import exact_kernel_matrix
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers import Solution, WorkingSet
 from hssvm.solvers.optimality import violations
@@ -37,9 +37,6 @@ leave out a fold are done. Smaller ones do not change the calibration of probabi
 NEAR, MIN_NEAR = 0.5, 400
 """Rows are far outside or inside the margin if their distance exceeds NEAR; but the MIN_NEAR rows
 of every class that are nearest to the margin always count."""
-
-VALUES_AT_ONCE = 2**24
-"""Number of decision values of pairs of classes that are computed at a time."""
 
 
 def exact_decisions(
@@ -68,7 +65,8 @@ def exact_decisions(
     """
     if monitor.stop() is not None:
         return None
-    fold = assign_folds(problem.strata, plan.seed)
+    rank = 0 if isinstance(problem, PairsProblem) else problem.communicator.rank
+    fold = assign_folds(problem.strata, plan.seed, rank)
     with report.stage("folds", goal=FOLD_GAP):
         if isinstance(problem, PairsProblem):
             return _pair_decisions(problem, kernel, X, solution, fold, plan, report, monitor)
@@ -87,9 +85,7 @@ def _decisions(
     """Solve for all folds at once on the rows near the margin, and predict the others."""
     gradient = solution.F - problem.linear
     violation, _, _ = violations(problem, np.arange(problem.n), solution.Z, gradient)
-    # the size of the decision values: 1 for classifiers, that of y for regressions
-    size = float((np.abs(problem.bound).max(axis=0) / problem.scale()).max())
-    violation = violation / size
+    violation = violation / problem.decision_size()
     inside = (solution.Z != 0) & (violation < -NEAR)
     used = (solution.Z != 0) | _near(-violation, problem.strata)
     rows = np.flatnonzero(used.any(axis=1))
@@ -99,13 +95,15 @@ def _decisions(
         plan.cache(X, folds.k),
         monitor.seconds_left,
         monitor.after_check,
-        first_violation=FOLD_VIOLATION * size,
+        first_violation=FOLD_VIOLATION,
     )
     at_bound = np.tile(np.where(inside[rows], solution.Z[rows], 0), plan.n_folds)
     at_bound[folds.bound == 0] = 0
-    start = Solution.empty(_balanced(at_bound, np.tile(violation[rows], plan.n_folds)))
+    balanced = _balanced(at_bound, np.tile(violation[rows], plan.n_folds), problem.communicator)
+    start = Solution.empty(balanced)
     first = np.flatnonzero(((solution.Z != 0) & ~inside)[rows].any(axis=1))
-    solved = solver.solve(folds, LazyKernelMatrix(kernel, X[rows]), start, first)
+    K = exact_kernel_matrix(kernel, X[rows], problem.communicator)
+    solved = solver.solve(folds, K, start, first)
     if solved.stopped is not None:
         return None
     values: Floats = np.full((problem.n, problem.k), np.nan, problem.dtype)
@@ -116,7 +114,8 @@ def _decisions(
         columns, held_out = slice(problem.k * f, problem.k * (f + 1)), far[fold[far] == f]
         Z, intercept = solved.Z[:, columns], solved.intercept[columns]
         support = np.flatnonzero(Z.any(axis=1))
-        product = kernel.product(X[held_out], X[rows[support]], np.ascontiguousarray(Z[support]))
+        support, Z = K.share(support, np.ascontiguousarray(Z[support]))
+        product = kernel.product(X[held_out], K.columns[support], Z)
         values[held_out] = product + intercept.astype(product.dtype)
     return values
 
@@ -138,7 +137,6 @@ def _pair_decisions(
     used = (solution.Z != 0) | _near(distance, problem.strata)
     near = PairsProblem(problem.codes, problem.cost, problem.n_classes, used)
     solver = ExactSolver(kernel, FOLD_GAP, plan.cache(X, problem.k), np.inf)
-    step = max(1, VALUES_AT_ONCE // problem.n_pairs)
     for f in range(plan.n_folds):
         rows, held_out = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
         part, part_X = near.rows(rows), X[rows]
@@ -146,11 +144,7 @@ def _pair_decisions(
         if solved.stopped is not None:
             return None
         model = TrainingResult(part, kernel, part_X, solved.Z, solved.intercept, None, report)
-        predictor = model.exact
-        for begin in range(0, held_out.size, step):
-            chunk = held_out[begin : begin + step]
-            pairs = predictor(X[chunk]) + solved.intercept.astype(problem.dtype)
-            values[chunk] = values_by_class(pairs, problem.n_classes)
+        values[held_out] = model.decisions(X[held_out])
     return values
 
 
@@ -167,13 +161,20 @@ def _near(distance: Floats, strata: NDArray[np.int64]) -> NDArray[np.bool_]:
     return near
 
 
-def _balanced(Z: Floats, violation: NDArray[np.float64]) -> Floats:
+def _balanced(
+    Z: Floats, violation: NDArray[np.float64], communicator: Communicator = SERIAL
+) -> Floats:
     """Reduce coefficients, those nearest to the margin first, so that columns sum to 0."""
+    excess = communicator.allreduce(Z.sum(axis=0, dtype=np.float64))
     for j in range(Z.shape[1]):
-        excess = Z[:, j].sum(dtype=np.float64)
-        side = np.flatnonzero(Z[:, j] * excess > 0)
-        side = side[np.argsort(-violation[side, j], kind="stable")]
-        size = np.abs(Z[side, j])
-        left = np.clip(np.cumsum(size, dtype=np.float64) - abs(excess), 0, size)
-        Z[side, j] = np.sign(excess) * left
+        side = np.flatnonzero(Z[:, j] * excess[j] > 0)
+        counts, size, near = communicator.allgather(
+            [np.array([side.size]), np.abs(Z[side, j]), violation[side, j]]
+        )
+        order = np.argsort(-near, kind="stable")
+        total = np.empty(size.size)
+        total[order] = np.cumsum(size[order], dtype=np.float64)
+        left = np.clip(total - abs(excess[j]), 0, size)
+        begin = int(counts[: communicator.rank].sum())
+        Z[side, j] = np.sign(excess[j]) * left[begin : begin + side.size]
     return Z

@@ -20,7 +20,7 @@ from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.monitor import Monitor
 
 SMALL_ROWS = 3000
-"""Number of rows up to which SMO uses all of them."""
+"""Default number of rows up to which SMO uses all of them."""
 
 POLISH_TOL = 1e-4
 """Gap at which SMO has found the bounds of most problems, so that active-set steps are exact."""
@@ -38,12 +38,27 @@ class ExactSolver:
         Bytes for kernel values.
     max_work : float
         See `WorkingSet`.
+    small_rows : int
+        Number of rows up to which SMO uses all of them.
+    active_set : bool
+        Whether active-set steps follow SMO if `tol` is small. They are accurate to rounding error,
+        but take more time than SMO does for few digits.
     """
 
     kernel: Kernel
     tol: float
     memory: float
     max_work: float
+    small_rows: int = SMALL_ROWS
+    active_set: bool = True
+
+    @property
+    def polishes(self) -> bool:
+        """Whether active-set steps follow SMO.
+
+        Functions of the user are slow, and active-set steps need many kernel values.
+        """
+        return self.active_set and self.tol < POLISH_TOL and isinstance(self.kernel, CoreKernel)
 
     def solve(self, problem: Problem, X: Rows, start: Floats, monitor: Monitor) -> Solution:
         """Solve all columns of a problem, from coefficients that need not be feasible."""
@@ -52,7 +67,7 @@ class ExactSolver:
         status = monitor.stop()
         if status is not None:
             return _stopped(problem, K, Z, status)
-        if problem.n <= SMALL_ROWS and problem.n**2 * X.dtype.itemsize <= self.memory:
+        if problem.n <= self.small_rows and problem.n**2 * X.dtype.itemsize <= self.memory:
             small = self._solve_small(problem, K, Z, monitor)
             if not {Status.PRECISION, Status.STALLED}.intersection(small.status):
                 return small
@@ -67,13 +82,11 @@ class ExactSolver:
     ) -> Solution:
         """Use SMO until the active set is likely to be known, then active-set steps."""
         solution = Solution.empty(Z)
-        # Functions of the user are slow, and active-set steps need many kernel values.
-        polishes = self.tol < POLISH_TOL and isinstance(self.kernel, CoreKernel)
-        for goal in [POLISH_TOL, self.tol] if polishes else [self.tol]:
+        for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
             solve_small(
                 problem, self.kernel, K.X, solution, goal, monitor.after_check, self.max_work
             )
-            if polishes and solution.stopped is None:
+            if self.polishes and solution.stopped is None:
                 polish(problem, K, solution)
                 solution.n_iter += 1
                 solution.remember(int(solution.n_iter.sum()))

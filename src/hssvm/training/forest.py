@@ -149,7 +149,10 @@ def fingerprint(problem: Problem, kernel: Kernel, X: Rows, plan: TrainingPlan) -
     """
     same = replace(plan, n_trees=1, limit_work=False, memory_limit=None)
     checksum = zlib.crc32(repr((kernel, same)).encode())
+    coordinates = kernel.coordinates(X)
     rows = [X.data, X.indices, X.indptr] if scipy.sparse.issparse(X) else [X]
+    if coordinates is not X:  # the rows are only numbers of points
+        rows = [coordinates, kernel.diag(X)]
     for array in [*rows, problem.bound, problem.linear, problem.l1_weight, problem.equality_rhs]:
         checksum = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), checksum)
     return checksum

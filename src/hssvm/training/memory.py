@@ -155,13 +155,6 @@ class FitMemory:
         working_rows = math.sqrt(half**2 + max(left, 0.0) / per_square) - half
         return max(self.min_cache, working_rows**2 * self.itemsize)
 
-    def columns_within(self, limit: float) -> int:
-        """Number of columns that can be solved together within a limit; 0 if none fits."""
-        column = SOLVE_ARRAYS * self.n_rows * self.itemsize
-        solve = self._stages(self.compression, 0.0)["solve"]
-        left = limit / MARGIN - (solve - self.n_columns * column)
-        return max(0, int(left / column))
-
     def _working_set(self, rows: float, square: float, copied: float) -> float:
         copies = min(self.n_threads, self.n_columns)
         return ((square + copied * copies) * rows + ADMIT_ROWS) * rows * self.itemsize

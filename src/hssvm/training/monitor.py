@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from hssvm.kernels.base import Floats
-from hssvm.solvers import Status
+from hssvm.solvers import Checkpoint, Status
 from hssvm.training.report import FitReport
 
 
@@ -17,10 +15,13 @@ class Monitor:
     Attributes
     ----------
     checkpoint : callable or None
-        Called by solvers as ``checkpoint(iteration, Z)``; see `hssvm.solvers.ADMM`.
+        Called as ``checkpoint(iteration, Z)``; see `hssvm.solvers.ADMM`.
+    refine_checkpoint : callable or None
+        The same during refinement; see `hssvm.solvers.WorkingSet`.
     """
 
-    checkpoint: Callable[[int, Floats], None] | None = None
+    checkpoint: Checkpoint | None = None
+    refine_checkpoint: Checkpoint | None = None
 
     @property
     def seconds_left(self) -> float:

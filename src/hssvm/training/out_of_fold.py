@@ -16,13 +16,13 @@ from hssvm.problems import Problem
 from hssvm.training.plan import FOLDS
 
 
-def assign_folds(strata: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def assign_folds(strata: NDArray[np.int64], seed: int, rank: int = 0) -> NDArray[np.int64]:
     """Assign rows at random to folds, (n,); each has an equal share of every stratum.
 
-    The first fold has a row of every stratum. Rows that are alone in their stratum belong to no
-    fold, -1.
+    The first fold has a row of every stratum. Rows that are alone in their stratum, on this rank,
+    belong to no fold, -1.
     """
-    order = np.random.default_rng([seed, FOLDS]).permutation(strata.size)
+    order = np.random.default_rng([seed + rank, FOLDS]).permutation(strata.size)
     order = order[np.argsort(strata[order], kind="stable")]
     sizes = np.bincount(strata)
     begins = np.cumsum(sizes) - sizes

@@ -2,21 +2,20 @@
 
 Pairs are independent of each other, so they are solved at the same time, one thread each::
 
-    many pairs of few rows    by the core, thousands with one call
-    other pairs               in a Python thread each, after those that are too large for that
+    pairs of few rows    by the core, thousands with one call
+    other pairs          in a Python thread each, after those that are too large for that
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm import _core
 from hssvm.kernels.base import CoreKernel, Floats, Rows
 from hssvm.problems import Pair, PairsProblem
 from hssvm.problems.base import Objective
@@ -24,7 +23,7 @@ from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.exact_solver import ExactSolver
 from hssvm.training.monitor import Monitor
-from hssvm.training.side_by_side import train_at_once
+from hssvm.training.side_by_side import thread_count_of, train_at_once
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +31,9 @@ MIN_WORK = 1.0
 """Smallest work limit of a pair, in nominal seconds."""
 
 MANY_PAIRS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
-"""More than MANY_PAIRS pairs of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps:
-the overhead of a pair in Python would exceed the time of its solution."""
+"""Pairs of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a pair
+in Python would exceed the time of its solution. Small tolerances are an exception, as active-set
+steps in Python reach them sooner, unless there are more than MANY_PAIRS."""
 
 BATCH_ROWS = 2**17
 """Number of rows of the pairs of one call, between two tests for Ctrl-C and max_time."""
@@ -78,7 +78,7 @@ def solve_pairs(
     left = np.arange(problem.n_pairs)
     core = isinstance(solver.kernel, CoreKernel) and not scipy.sparse.issparse(X)
     few = np.flatnonzero(run.sizes <= FEW_ROWS)
-    if core and few.size > MANY_PAIRS:
+    if core and few.size > (MANY_PAIRS if solver.polishes else 0):
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
         for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
             run.solve_batch(numbers)
@@ -138,14 +138,13 @@ class _Run:
         """Solve pairs at the same time, one thread each, after those that are too large for it."""
         work = self.sizes.astype(np.float64) ** 2
         share = work / work.sum()
-        # Functions of the user are called by one thread at a time.
-        n_threads = _core.thread_count() if isinstance(self.solver.kernel, CoreKernel) else 1
+        n_threads = thread_count_of(self.solver.kernel)
         counter = count(self.problem.n_pairs - numbers.size + 1)
 
         def solve(number: int, monitor: Monitor, memory: float) -> tuple[Pair, Solution]:
             pair = self.problem.pair(number)
             limit = max(MIN_WORK, self.solver.max_work * share[number])
-            own = ExactSolver(self.solver.kernel, self.solver.tol, memory, limit)
+            own = replace(self.solver, memory=memory, max_work=limit)
             start = pair.pick(self.solution.Z)
             return pair, own.solve(pair.problem, self.X[pair.rows], start, monitor)
 

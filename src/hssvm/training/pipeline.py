@@ -103,7 +103,7 @@ def train(
 
     def train_one(number: int, monitor: Monitor) -> TrainedTree:
         own = report if number == 0 else FitReport()
-        tree = build_tree(X, plan, own, number)
+        tree = build_tree(kernel, X, plan, own, number)
         matrix = compress_kernel(kernel, X, tree, plan, own, number)
         monitor.stage_done("compress")
         return train_tree(
@@ -157,8 +157,9 @@ def train_tree(
     if check:
         monitor.advise(check_features(matrix.X, matrix.kernel), report)
     out_of_fold, k = None, problem.k
-    if plan.n_folds and not plan.exact(problem.n):
-        fold = assign_folds(problem.strata, plan.seed)
+    exact = plan.refine if operator.top is not None else plan.exact(problem.n)
+    if plan.n_folds and not exact:
+        fold = assign_folds(problem.strata, plan.seed, operator.communicator.rank)
         folds = with_folds(problem, fold, plan.n_folds)
         solution, refined = solve(folds, operator, plan, report, monitor)
         out_of_fold = decisions_without_fold(solution.F[:, k:], solution.intercept[k:], fold, k)

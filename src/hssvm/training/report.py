@@ -34,7 +34,7 @@ class FitReport(ShownAsText):
         ``"classification"``, ``"regression"`` or ``"novelty detection"``.
     n_rows, n_columns : int
         Number of rows, and of columns: the classes, pairs of classes, or values of C that were
-        trained together.
+        trained together. `n_rows` is 0 for models from LIBSVM files, whose training is unknown.
     n_features, n_classes, n_support : int
         `n_classes` is 0 for tasks without classes.
     exact_kernel : bool

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
+from hssvm.predictors.votes import PAIR_VALUES, values_by_class
 from hssvm.problems import PairsProblem, Problem
 from hssvm.training.report import FitReport
 
@@ -78,3 +79,19 @@ class TrainingResult:
             counts = np.bincount(codes, minlength=n_classes)
             return PairwisePredictor(self.kernel, self.support_vectors, self.coefficients, counts)
         return ExpansionPredictor(self.kernel, self.support_vectors, self.coefficients)
+
+    def decisions(self, X: Rows) -> Floats:
+        """Decision values on the exact kernel, (m, k); (m, n_classes) for a `PairsProblem`.
+
+        The values of pairs are computed for some rows at a time.
+        """
+        predictor, intercept = self.exact, self.intercept.astype(self.problem.dtype)
+        if not isinstance(self.problem, PairsProblem):
+            return predictor(X) + intercept
+        n_classes = self.problem.n_classes
+        values: Floats = np.empty((X.shape[0], n_classes), self.problem.dtype)
+        step = max(1, PAIR_VALUES // self.problem.n_pairs)
+        for begin in range(0, X.shape[0], step):
+            chunk = slice(begin, begin + step)
+            values[chunk] = values_by_class(predictor(X[chunk]) + intercept, n_classes)
+        return values

@@ -87,6 +87,8 @@ class Scaling:
         if self.factor is None:
             return X
         factor = self.factor.astype(X.dtype)
+        if scipy.sparse.issparse(X) and self.shift is not None:
+            X = X.toarray()  # sparse rows for a model of dense ones
         if scipy.sparse.issparse(X):
             scaled = X.copy()
             scaled.data *= factor[X.indices]

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from hssvm import _core
 from hssvm._threads import openmp_threads
+from hssvm.kernels.base import CoreKernel, Kernel
 from hssvm.solvers import Status
 from hssvm.training.forest import TrainedTree
 from hssvm.training.monitor import Monitor
@@ -40,6 +41,11 @@ def train_trees(
             yield train_one(batch[0], monitor)
         else:
             yield from train_at_once(train_one, batch, monitor, len(batch), n_threads // len(batch))
+
+
+def thread_count_of(kernel: Kernel) -> int:
+    """Number of threads that may use a kernel; one calls a function of the user at a time."""
+    return _core.thread_count() if isinstance(kernel, CoreKernel) else 1
 
 
 def train_at_once(

@@ -18,6 +18,7 @@ import numpy as np
 
 from hssvm.kernels.base import Floats
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.kernels.part import exact_kernel_matrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import Problem
 from hssvm.solvers import ADMM, Solution, WorkingSet, polish
@@ -130,15 +131,17 @@ def _refine(
     max_work: float,
 ) -> Solution:
     """Solve on the exact kernel; `max_work` applies if the configuration limits the work."""
-    matrix = operator.matrix
+    kernel, X, communicator = operator.matrix.kernel, operator.matrix.X, operator.communicator
+    K = exact_kernel_matrix(kernel, X, communicator)
     solver = WorkingSet(
         tol,
-        plan.cache(matrix.X, problem.k),
+        plan.cache(X, problem.k),
         monitor.seconds_left,
         monitor.after_check,
         max_work if plan.limit_work else np.inf,
+        checkpoint=monitor.refine_checkpoint,
     )
-    return solver.solve(problem, LazyKernelMatrix(matrix.kernel, matrix.X), start)
+    return solver.solve(problem, K, start)
 
 
 def _finish_exact(

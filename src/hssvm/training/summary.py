@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from hssvm.training.report import FitReport
 
 
+UNKNOWN = "unknown: the model comes from LIBSVM, whose files have no report"
+
+
 def summarize(report: FitReport) -> str:
     """Return the report as text of a few lines."""
     lines = [f"data       {_data(report)}"]
     if report.task:
         share = f" ({report.n_support / report.n_rows:.1%} of the rows)" if report.n_rows else ""
         lines.append(f"model      {counted(report.n_support, 'support vector')}{share}")
+    if _is_imported(report):
+        return "\n".join([*lines, f"training   {UNKNOWN}"])
     if report.gap.size:
         lines += _solution(report)
     if report.matrix_bytes:
@@ -32,8 +37,14 @@ def summarize(report: FitReport) -> str:
     return "\n".join(lines)
 
 
+def _is_imported(report: FitReport) -> bool:
+    """Whether the model comes from a LIBSVM file; the report of an unfinished fit has no gap."""
+    return report.n_rows == 0 and report.gap.size > 0
+
+
 def _data(report: FitReport) -> str:
-    parts = [counted(report.n_rows, "row")]
+    imported = _is_imported(report)
+    parts = ["unknown number of rows" if imported else counted(report.n_rows, "row")]
     if report.n_features:
         parts.append(counted(report.n_features, "feature"))
     if report.n_classes:

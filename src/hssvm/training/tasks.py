@@ -35,14 +35,14 @@ class Task(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Classification:
-    """Classification of two classes, also for several values of C, or of more than two.
+    """Classification of two or more classes, also for several values of C.
 
     Attributes
     ----------
     class_weight : (n_classes,)
         Factors on C.
-    Cs : (k,)
-        A single value if there are more than two classes.
+    Cs : (m,)
+        The columns of the first value come first.
     one_vs_one : bool
         Whether the columns of more than two classes are the pairs, in which the rows of the other
         classes are excluded and the first class is positive; otherwise they are one-vs-rest.
@@ -62,11 +62,12 @@ class Classification:
             positive = classes[1:] if classes.size == 2 else classes
             signs = np.where(y[:, None] == positive, 1.0, -1.0)
         cost = weight * self.class_weight[y]
-        return in_precision_of_rows(signs * cost[:, None] * self.Cs, dtype, "C")
+        bound = signs[:, None, :] * cost[:, None, None] * self.Cs[:, None]
+        return in_precision_of_rows(bound.reshape(y.size, -1), dtype, "C")
 
-    def pairs(self, X: Rows, y: NDArray[np.int64], weight: Floats) -> PairsProblem:
+    def pairs(self, y: NDArray[np.int64], weight: Floats, dtype: Any) -> PairsProblem:
         """Return a problem for every pair of classes, for class indices `y` and a single C."""
-        cost = in_precision_of_rows(weight * self.class_weight[y] * self.Cs[0], X.dtype, "C")
+        cost = in_precision_of_rows(weight * self.class_weight[y] * self.Cs[0], dtype, "C")
         return PairsProblem(y, cost, self.class_weight.size)
 
     def problem(

@@ -1,0 +1,43 @@
+"""Points of kernels that are not functions of rows of numbers: precomputed matrices, objects."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.kernels.base import Floats
+from hssvm.kernels.indexed import IndexedKernel
+from hssvm.kernels.precomputed import Precomputed
+
+
+def indexed_kernel(kernel: Any) -> IndexedKernel | None:
+    """Return the kernel that the parameter `kernel` stands for, if its points are not rows."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        return Precomputed()
+    return kernel if isinstance(kernel, IndexedKernel) else None
+
+
+def require_rows_of_numbers(kernel: Any) -> None:
+    """Raise ValueError if the points of a kernel are not rows, which a cluster could divide."""
+    if indexed_kernel(kernel) is not None:
+        raise InvalidParameterError(
+            f"kernel={kernel!r} is not available on a cluster, whose workers divide rows of "
+            "numbers; use the estimators of hssvm itself"
+        )
+
+
+def require_unscaled(scaling: Any, kernel: IndexedKernel) -> None:
+    """Raise ValueError if features are to be scaled that the kernel does not have."""
+    if scaling not in (None, "auto"):
+        raise InvalidParameterError(
+            f"scaling={scaling!r} scales features, and points of {kernel!r} have none; leave it out"
+        )
+
+
+def predict_points(predictor: Any, kernel: IndexedKernel, X: Any) -> Floats:
+    """Evaluate a predictor at new points."""
+    here = copy(predictor)
+    here.kernel = kernel.at(X)
+    values: Floats = here(here.kernel.points())
+    return values
