@@ -20,3 +20,12 @@ def mortal():
     """A cluster of two workers that a test may kill."""
     with start_cluster(2) as cluster, Client(cluster) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def inside():
+    """Two workers in this process, where functions can be replaced."""
+    with Client(
+        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as client:
+        yield client

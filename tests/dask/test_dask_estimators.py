@@ -81,7 +81,9 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, number
     return leafwise(matrix, solution.Z), solution.intercept
 
 
-@pytest.mark.parametrize(("n_workers", "n_trees"), [(2, 1), (4, 2)])
+@pytest.mark.parametrize(
+    ("n_workers", "n_trees"), [(2, 2), pytest.param(4, 2, marks=pytest.mark.slow)]
+)
 def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, request):
     cluster = request.getfixturevalue("client" if n_workers == 2 else "client4")
     X, y = waves_and_bowls(rng, 5000)
@@ -190,14 +192,17 @@ def test_one_worker_is_the_local_estimator(rng):
     assert_array_equal(gathered.n_support_, local.n_support_)
 
 
-@pytest.mark.parametrize("n_parts", [3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_parts", [3, 4])
 def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     """Another tree, and another compression, but the same accuracy."""
     workers = hssvm.dask.fit.live_workers
     monkeypatch.setattr(hssvm.dask.fit, "live_workers", lambda client: workers(client)[:n_parts])
     X, y = waves_and_bowls(rng, 8000)
     new, truth = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(C=3, random_state=0, client=client4).fit(X.astype(np.float32), y)
+    model = hssvm.dask.SVC(C=3, random_state=0, refine=False, client=client4).fit(
+        X.astype(np.float32), y
+    )
     assert model._model.layout.n_parts == n_parts
     local = hssvm.SVC(C=3, random_state=0, refine=False).fit(X.astype(np.float32), y)
     accuracy = np.mean(model.predict(new) == truth)
@@ -263,7 +268,9 @@ def test_many_classes_weights_and_sparse_rows(client, rng, tmp_path):
     y = np.digitize(X[:, 0] + X[:, 1] + rng.standard_normal(5000), [-1.5, 1.5])
     rows = [scipy.sparse.csr_array(X[i : i + 1000]) for i in range(0, 5000, 1000)]
     partitions = [delayed((r, y[1000 * i : 1000 * (i + 1)])) for i, r in enumerate(rows)]
-    model = hssvm.dask.SVC(class_weight="balanced", random_state=0, client=client).fit(partitions)
+    model = hssvm.dask.SVC(
+        class_weight="balanced", refine=False, random_state=0, client=client
+    ).fit(partitions)
     local = model.to_local()
     new = rng.standard_normal((1000, 4))
     assert model.decision_function(new).shape == (1000, 3)
@@ -302,7 +309,9 @@ def test_novelty(client, rng):
     w = np.ones(6000)
     X[:2000] += 9
     w[:2000] = 0  # a third of the rows, which is new to the model
-    model = hssvm.dask.OneClassSVM(nu=0.2, random_state=0, client=client).fit(X, sample_weight=w)
+    model = hssvm.dask.OneClassSVM(nu=0.2, refine=False, random_state=0, client=client).fit(
+        X, sample_weight=w
+    )
     outside = model.predict(X) == -1
     assert outside[2000:].mean() == pytest.approx(0.2, abs=0.02)
     assert outside[:2000].mean() > 0.99
@@ -360,7 +369,9 @@ def test_the_paper_setting_and_time(client, rng):
     assert model.fit(X, y).fit_report_.status == ["FIXED"]
     assert_array_equal(model.n_iter_, [10])
     assert model.score(X, y) > 0.8
-    quick = hssvm.dask.SVC(C=1e4, tol=1e-12, max_time=0.5, random_state=0, client=client)
+    quick = hssvm.dask.SVC(
+        C=1e4, tol=1e-12, max_time=0.5, refine=False, random_state=0, client=client
+    )
     with pytest.warns(ConvergenceWarning, match="max_time"):
         quick.fit(X, y)
     assert quick.fit_report_.status == ["MAX_TIME"]

@@ -3,7 +3,6 @@
 import logging
 
 import pytest
-from distributed import Client
 from helpers.rows import waves_and_bowls
 
 import hssvm.dask
@@ -18,15 +17,6 @@ FITS = {
     "svc_path": lambda X, y, **p: hssvm.dask.svc_path(X, y, Cs=[1.0, 2.0], **p),
 }
 every_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
-
-
-@pytest.fixture(scope="module")
-def inside():
-    """Two workers in this process, where functions can be replaced."""
-    with Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as client:
-        yield client
 
 
 @every_fit
@@ -67,7 +57,7 @@ def test_a_rank_beside_a_compressor_is_refused(fit, rng):
 )
 def test_ranks_are_bounded_as_requested(parameters, inside, rng):
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(**parameters, tol=0.1, client=inside).fit(X, y)
+    model = hssvm.dask.SVC(**parameters, tol=0.1, refine=False, client=inside).fit(X, y)
     compressor = NestedNystroem(max_rank=9)
     ranks = model.fit_report_.ranks
     depth = len(ranks) - 1
@@ -80,7 +70,7 @@ def test_ranks_are_bounded_as_requested(parameters, inside, rng):
 def test_progress_knows_the_goal(solver, goal, inside, rng, caplog):
     X, y = waves_and_bowls(rng, 2000)
     with caplog.at_level(logging.DEBUG, "hssvm.training.report"):
-        model = hssvm.dask.SVC(solver=solver, tol=0.05, client=inside).fit(X, y)
+        model = hssvm.dask.SVC(solver=solver, tol=0.05, refine=False, client=inside).fit(X, y)
     begun = [record for record in caplog.records if record.getMessage() == "solve begins"]
     assert begun and {record.goal for record in begun} == {goal}
     assert set(model.predict(X)) == {"in", "out"}

@@ -6,10 +6,11 @@ import time
 
 import numpy as np
 import pytest
-from helpers.faults import Killer, fit_on_cluster
+from helpers.faults import Killer, fit_on_cluster, slow_partition
 from helpers.platforms import posix
 from helpers.rows import waves_and_bowls
 
+import hssvm
 import hssvm.dask
 import hssvm.dask.supervisor
 import hssvm.dask.waiting
@@ -67,7 +68,8 @@ class KillerInSecondTree(Killer):
         return self.n_compressed == 2 and super().hears(record)
 
 
-@pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 1])
 def test_a_worker_is_killed_in_the_second_tree(victim, client, mortal):
     """The first tree is kept, and the second one begins again."""
     parameters = {"n_trees": 2, "tol": 1e-4, "leaf_size": 256, "max_rank": 40}
@@ -89,6 +91,42 @@ def test_a_worker_is_killed_in_the_second_tree(victim, client, mortal):
     )
 
 
+class KillerInRefinement(Killer):
+    def hears(self, record):
+        return record.msg.startswith("round") and record.args[0] >= self.says
+
+
+def slow_rounds():
+    """Rounds on the exact kernel take half a second, so that the driver hears of most of them."""
+    from hssvm.dask.train import PartMonitor
+
+    after_check = PartMonitor.after_check
+
+    def slow(self, iteration, gap):
+        if self.refining:
+            time.sleep(0.5)
+        return after_check(self, iteration, gap)
+
+    PartMonitor.after_check = slow
+
+
+@pytest.mark.parametrize("victim", [1, pytest.param(0, marks=pytest.mark.slow)])
+def test_a_worker_is_killed_on_the_exact_kernel(victim, mortal):
+    mortal.run(slow_rounds)
+    with KillerInRefinement(mortal, victim, 6) as killer:
+        model, _ = fit_on_cluster(mortal, n_trees=None, refine=True, tol=1e-6)
+    assert killer.killed
+    assert "was lost" in killer.log
+    assert "resuming from round" in killer.log
+    assert model.fit_report_.gap[0] <= 1e-6
+    X, y = (np.concatenate(both) for both in zip(*map(slow_partition, range(8)), strict=True))
+    expected = hssvm.SVC(C=10, gamma=0.4, refine=True, tol=1e-6, random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        model.fit_report_.objective, expected.fit_report_.objective, rtol=2e-6
+    )
+
+
+@pytest.mark.slow
 def test_killed_between_the_last_synchronization_and_the_end(mortal, undisturbed):
     """Some parts have left their model already: it is none of the next run."""
     expected, seconds = undisturbed

@@ -1,7 +1,7 @@
 """Distributed estimators on `dask.distributed`, for data that does not fit on one machine.
 
-`SVC`, `SVR`, `OneClassSVM` and `svc_path` accept Dask arrays and dataframes, Parquet files, or
-delayed partitions that the workers read. Reading order::
+`SVC`, `SVCCV`, `SVR`, `OneClassSVM` and `svc_path` accept Dask arrays and dataframes, Parquet
+files, or delayed partitions that the workers read. Reading order::
 
     partitions      conversion of all inputs to partitions of rows
     plan            first pass: summary of the rows (moments, sample), splits of the top levels
@@ -12,6 +12,7 @@ delayed partitions that the workers read. Reading order::
     supervisor      restarts from the last checkpoint (`checkpoints`) if a worker is lost
     fit             all stages of a fit, on the driver
     model           the parts of a model; decision values
+    certify         the duality gap of a model on the exact kernel
 """
 
 try:
@@ -24,6 +25,7 @@ except ImportError as error:
 from hssvm.dask.one_class import OneClassSVM
 from hssvm.dask.path import SVCPath, svc_path
 from hssvm.dask.svc import SVC
+from hssvm.dask.svc_cv import SVCCV
 from hssvm.dask.svr import SVR
 
-__all__ = ["SVC", "SVR", "OneClassSVM", "SVCPath", "svc_path"]
+__all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM", "SVCPath", "svc_path"]

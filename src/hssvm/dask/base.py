@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from hssvm.dask.certify import certify
 from hssvm.dask.compression import nested_nystroem
 from hssvm.dask.fit import fit
 from hssvm.dask.model import DistributedModel
@@ -21,17 +22,19 @@ from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import resolve_gamma
+from hssvm.estimators.parameters import NONE, check_parameter, integer
+from hssvm.estimators.points import require_rows_of_numbers
 from hssvm.kernels import Kernel
-from hssvm.predictors import ExpansionPredictor
 from hssvm.solvers import Status
 from hssvm.training import Task
+from hssvm.training.certificate import Certificate
 
 
 class BaseDaskSVM(ConfiguredSVM):
     """Base class of the estimators on Dask.
 
-    A subclass has the parameters of its local counterpart, except those of refinement; it creates
-    the task, and interprets the decision values.
+    A subclass has parameters of its local counterpart; it creates the task, and interprets the
+    decision values.
     """
 
     _local: ClassVar[type[BaseKernelSVM]]
@@ -76,23 +79,24 @@ class BaseDaskSVM(ConfiguredSVM):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> None:
         self._check_parameters()
+        require_rows_of_numbers(self.kernel)
         config = self._config()
         if config.compressor is not None:
             nested_nystroem(config.compressor)
         deadline = None if self.max_time is None else time.monotonic() + self.max_time
 
         def describe(layout: Layout) -> tuple[Kernel, Task]:
-            kernel = self._kernel_with(
+            self.kernel_: Kernel = self._kernel_with(
                 lambda: resolve_gamma(self.gamma, layout.n_features, lambda: layout.variance)
             )
-            return kernel, self._task(layout)
+            return self.kernel_, self._task(layout)
 
         def should_stop() -> Status | None:
             late = deadline is not None and time.monotonic() > deadline
             return Status.MAX_TIME if late else None
 
         with logging_to_stderr(self.verbose):
-            model, report = fit(
+            model, report, held_out = fit(
                 self._client(),
                 (X, y, sample_weight),
                 describe,
@@ -102,6 +106,7 @@ class BaseDaskSVM(ConfiguredSVM):
                 should_stop=should_stop,
             )
         self._model: DistributedModel = model
+        self._held_out_rows = held_out
         names = feature_names(X, y, sample_weight)
         if names is not None:
             self.feature_names_in_: NDArray[Any] = np.array(names, object)
@@ -110,9 +115,16 @@ class BaseDaskSVM(ConfiguredSVM):
         report.task = self._task_name
         self.fit_report_ = report
         self.intercept_ = model.intercept
-        self.n_iter_ = report.n_iter
+        self.n_iter_ = report.n_iter + report.n_rounds
         self.n_features_in_ = model.layout.n_features
         warn_unconverged(report)
+
+    def _certify(self, X: Any, y: Any, sample_weight: Any, n_rows: int | None) -> Certificate:
+        check_is_fitted(self)
+        check_parameter("n_rows", n_rows, [NONE, integer(4)])
+        self._check_names(X, y, sample_weight)
+        task, data = self._task(self._model.layout), (X, y, sample_weight)
+        return certify(self._model, task, data, n_rows, self._seed())
 
     def to_local(self) -> Any:
         """Gather the model in this process, as an estimator of `hssvm`.
@@ -125,17 +137,14 @@ class BaseDaskSVM(ConfiguredSVM):
         hssvm.SVC, hssvm.SVR or hssvm.OneClassSVM
         """
         check_is_fitted(self)
-        parameters = self.get_params(deep=False)
-        del parameters["client"]
-        local = self._local(**parameters, refine=False)
+        local = self._local(**self._local_parameters())
         gathered, layout = self._model.gather(), self._model.layout
-        kernel, rows = gathered.predictor.kernel, gathered.support_vectors
         set_fitted(
             local,
             support=gathered.support,
-            exact=ExpansionPredictor(kernel, rows, gathered.dual_coef),
+            exact=gathered.exact,
             intercept=self.intercept_.copy(),
-            compressed=gathered.predictor,
+            compressed=gathered.compressed,
             report=self.fit_report_,
         )
         local.feature_shift_, local.feature_factor_ = layout.scaling.shift, layout.scaling.factor
@@ -144,6 +153,11 @@ class BaseDaskSVM(ConfiguredSVM):
             local.feature_names_in_ = self.feature_names_in_
         self._finish_local(local, gathered.support_y)
         return local
+
+    def _local_parameters(self) -> dict[str, Any]:
+        parameters = self.get_params(deep=False)
+        del parameters["client"]
+        return parameters
 
     def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
         """Set the attributes that are specific to a subclass."""

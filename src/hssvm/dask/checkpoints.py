@@ -15,8 +15,8 @@ from hssvm.dask.actors import Pickled, resolve_actor
 from hssvm.dask.waiting import TRANSFER
 from hssvm.kernels.base import Floats
 
-CheckpointId: TypeAlias = tuple[int, int]
-"""Run and iteration."""
+CheckpointId: TypeAlias = tuple[int, bool, int]
+"""Run, whether it is on the exact kernel, and iteration or round; a later one is greater."""
 
 KEPT = 2
 """Number of checkpoints to keep: the parts do not write theirs at the same time."""

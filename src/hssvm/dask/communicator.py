@@ -39,8 +39,9 @@ class ActorCommunicator(Communicator):
     ----------
     stop : Status or None
         A status if the fit should stop, as of the last synchronization.
-    n_rounds, seconds : int, float
-        Number of synchronizations so far, and the time spent in them.
+    n_rounds, seconds, n_bytes : int, float, int
+        Number of synchronizations so far, the time spent in them, and the size of the arrays that
+        were sent and received.
     """
 
     def __init__(self, coordinator: Any, rank: int, size: int) -> None:
@@ -48,7 +49,7 @@ class ActorCommunicator(Communicator):
         self.rank, self.size = rank, size
         self.stop: Status | None = None
         self.n_rounds = 0
-        self.seconds = 0.0
+        self.seconds, self.n_bytes = 0.0, 0
         self._pending: list[_PendingSum] = []
 
     def synchronize(self, kind: str, arrays: Sequence[NDArray[Any]], number: int = 0) -> Reply:
@@ -59,6 +60,8 @@ class ActorCommunicator(Communicator):
         reply: Reply = self._call("synchronize", self.rank, self.n_rounds, request)
         self.seconds += time.perf_counter() - start
         self.n_rounds += 1
+        messages = (request.arrays, request.piggybacked, reply.arrays, reply.piggybacked)
+        self.n_bytes += sum(array.nbytes for arrays in messages for array in arrays)
         self.stop = reply.stop
         for item, value in zip(pending, reply.piggybacked, strict=True):
             item.value, item.done = value, True
@@ -74,9 +77,9 @@ class ActorCommunicator(Communicator):
                 f"the worker of the coordinator was lost ({error!r})"
             ) from error
 
-    def report_progress(self, iteration: int, gap: float) -> None:
-        """Report the progress of the solver to the driver."""
-        self._call("report_progress", iteration, gap)
+    def report_progress(self, iteration: int, value: float, refining: bool) -> None:
+        """Report the progress of the solver to the driver; see `Progress`."""
+        self._call("report_progress", (iteration, value, refining))
 
     def allreduce(self, values: NDArray[Any], op: Reduction = "sum") -> NDArray[Any]:
         """Combine the arrays of all parts elementwise."""

@@ -15,7 +15,7 @@ from hssvm.hss import ClusterTree, Compressor, HSSMatrix, NestedNystroem
 from hssvm.hss.parts import SubtreeRoot, TopLevels, compress_part, compress_top
 from hssvm.hss.samples import FarFieldSample
 from hssvm.kernels import Kernel
-from hssvm.training import TrainingPlan
+from hssvm.training import TrainingConfig, TrainingPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,11 @@ class CompressedPart:
 def n_rows_of(rows: PartRows) -> int:
     """Number of rows of a part."""
     return int(rows.ids.size)
+
+
+def should_refine(rows: PartRows, config: TrainingConfig, kernel: Kernel, n_rows: int) -> bool:
+    """Whether to continue on the exact kernel, judging from the rows of a part."""
+    return config.should_refine(kernel, rows.X, n_rows)
 
 
 def compress_rows(

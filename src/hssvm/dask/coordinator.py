@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ from hssvm.solvers import Status
 
 TIMEOUT = 600.0
 """Seconds that a part waits for the others."""
+
+
+Progress: TypeAlias = tuple[int, float, bool]
+"""Iteration and largest gap; on the exact kernel (True), round and largest violation."""
 
 
 class CommunicationError(RuntimeError):
@@ -94,7 +98,7 @@ class Coordinator:
         self.rounds: dict[int, _Round] = {}
         self.failure: str | None = None
         self.stop: Status | None = None
-        self.progress: tuple[int, float] | None = None
+        self.progress: Progress | None = None
 
     async def synchronize(self, part: int, number: int, request: Request) -> Reply:
         """Add the request of a part to a round; reply when all parts have sent theirs."""
@@ -163,12 +167,12 @@ class Coordinator:
         """Stop the solvers at their next check of the gap."""
         self.stop = status
 
-    async def report_progress(self, iteration: int, gap: float) -> None:
-        """Store the last iteration and its gap for the driver."""
-        self.progress = iteration, gap
+    async def report_progress(self, progress: Progress) -> None:
+        """Store the progress of the solver for the driver."""
+        self.progress = progress
 
-    async def last_progress(self) -> tuple[int, float] | None:
-        """Return the last iteration and its gap."""
+    async def last_progress(self) -> Progress | None:
+        """Return the progress of the solver."""
         return self.progress
 
 

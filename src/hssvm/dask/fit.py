@@ -15,6 +15,7 @@ from hssvm.dask.compression import (
     compress_top_levels,
     n_rows_of,
     root_of,
+    should_refine,
     top_ranks,
 )
 from hssvm.dask.model import DistributedModel
@@ -22,7 +23,7 @@ from hssvm.dask.partitions import as_partitions
 from hssvm.dask.plan import MIN_PART_ROWS, Layout, outside_of, plan
 from hssvm.dask.shuffle import collect_parts
 from hssvm.dask.supervisor import Supervisor, TrainedModels
-from hssvm.dask.train import Job, PartResult
+from hssvm.dask.train import HeldOut, Job, PartResult
 from hssvm.dask.waiting import (
     ClusterLost,
     ShouldStop,
@@ -53,7 +54,7 @@ def fit(
     scaling: str | None,
     classify: bool,
     should_stop: ShouldStop,
-) -> tuple[DistributedModel, FitReport]:
+) -> tuple[DistributedModel, FitReport, HeldOut | None]:
     """Train on the workers of a client.
 
     Parameters
@@ -74,6 +75,8 @@ def fit(
     -------
     DistributedModel
     FitReport
+    HeldOut or None
+        Out-of-fold decision values, if the configuration asks for them.
     """
     owners = live_workers(client)
     if not owners:
@@ -110,7 +113,13 @@ def fit(
             n_rows = values_of(client, sizes)
             del partitions  # release rows of the driver: the workers have copies
         logger.info("%d parts of %d to %d rows", len(rows), min(n_rows), max(n_rows))
-        training = config.plan(sum(n_rows), layout.n_features, refine=False, sparse=layout.sparse)
+        refine = submit(should_refine, rows[0], config, kernel, sum(n_rows))
+        training = config.plan(
+            sum(n_rows),
+            layout.n_features,
+            refine=value_of(client, refine, should_stop),
+            sparse=layout.sparse,
+        )
         depth = depth_for(max(n_rows), training.leaf_size)
         if min(n_rows) < 2**depth:
             raise ValueError(
@@ -119,7 +128,7 @@ def fit(
                 "workers"
             )
         grower = Grower(client, layout, planned, rows, owners, kernel, depth, should_stop, report)
-        models, trained = None, None
+        models, trained, results = None, None, list[PartResult]()
         for number in range(training.n_trees):
             if trained is not None and not STOPPED.isdisjoint(trained.report.status):
                 break
@@ -127,7 +136,8 @@ def fit(
                 trained.report.lacks_trees()
                 break
             job = Job(task, training, layout.n_parts, number)
-            models, trained = grower.grow(job, models)
+            models, results = grower.grow(job, models)
+            trained = results[0]
     finally:
         for future in temporary:
             future.release()
@@ -135,7 +145,9 @@ def fit(
     total = trained.report
     total.seconds = {**report.seconds, **total.seconds}
     total.ranks = [*grower.ranks, *total.ranks]
-    return DistributedModel(client, layout, models, trained.intercept), total
+    model = DistributedModel(client, layout, models, trained.intercept, exact=total.exact_kernel)
+    held_out = [result.held_out for result in results if result.held_out is not None]
+    return model, total, HeldOut.join(held_out) if held_out else None
 
 
 @dataclass(eq=False)
@@ -173,8 +185,10 @@ class Grower:
     report: FitReport
     ranks: list[int] = field(default_factory=list)
 
-    def grow(self, job: Job, earlier: TrainedModels | None) -> tuple[TrainedModels, PartResult]:
-        """Add a tree to the earlier models; return the models, and the result of the first part."""
+    def grow(
+        self, job: Job, earlier: TrainedModels | None
+    ) -> tuple[TrainedModels, list[PartResult]]:
+        """Add a tree to the earlier models; return the models, and the results of the parts."""
         compressed, top = self._compress(job)
         supervisor = Supervisor(
             self.client,
@@ -193,7 +207,7 @@ class Grower:
             supervisor.release()
             for future in [*compressed, top]:
                 future.release()
-        return models, results[0]
+        return models, results
 
     def _compress(self, job: Job) -> tuple[list[Future], Future]:
         plan, number = job.plan, job.number

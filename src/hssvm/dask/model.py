@@ -21,7 +21,7 @@ from hssvm.dask.train import PartModel
 from hssvm.dask.waiting import value_of, values_of
 from hssvm.hss.parts import join_trees
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
-from hssvm.predictors import LeafExpansions, LeafwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafExpansions, LeafwisePredictor
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +30,19 @@ class Gathered:
 
     Attributes
     ----------
-    predictor : LeafwisePredictor
+    compressed : LeafwisePredictor or None
+        Predicts with the compressed kernel; None if the solution is that on the exact one.
+    exact : ExpansionPredictor
+        Predicts with the exact kernel.
     support : (m,) int64
         Global indices of the support vectors, ascending.
     support_y : (m,) or None
-    support_vectors : (m, p) array or CSR matrix
-    dual_coef : (m, k)
     """
 
-    predictor: LeafwisePredictor
+    compressed: LeafwisePredictor | None
+    exact: ExpansionPredictor
     support: NDArray[np.int64]
     support_y: NDArray[Any] | None
-    support_vectors: Rows
-    dual_coef: Floats
 
 
 class DistributedModel:
@@ -54,6 +54,8 @@ class DistributedModel:
     layout : Layout
     trained : TrainedModels
     intercept : (k,)
+    exact : bool
+        Whether the solution is that on the exact kernel.
     """
 
     def __init__(
@@ -62,18 +64,22 @@ class DistributedModel:
         layout: Layout,
         trained: TrainedModels,
         intercept: NDArray[np.float64],
+        *,
+        exact: bool,
     ) -> None:
         self.client = client
         self.layout = layout
         self.trained = trained
         self.intercept = intercept
+        self.exact = exact
 
     def values(self, X: Any) -> Any:
         """Decision values of all columns at new rows, (m, k).
 
         For data on the cluster, the result is a lazy dask array, whose blocks are computed in
-        parallel, each row on the worker that has its part of the model. For rows in the memory of
-        the driver, it is a NumPy array.
+        parallel: on the compressed kernel, each row on the worker that has its part of the model;
+        on the exact one, each row on all workers. For rows in the memory of the driver, it is a
+        NumPy array.
         """
         partitions = as_partitions(self.client, X)
         sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(partitions)
@@ -90,12 +96,17 @@ class DistributedModel:
     def _values(self, partitions: Sequence[Delayed]) -> list[Delayed]:
         """Decision values at the rows of every partition, (m, k) each."""
         layout = delayed(identity, pure=False, traverse=False)(self.layout)
-        values = []
+        models, values = self.trained.models, []
         for partition in partitions:
+            if self.exact:
+                X = delayed(model_rows, pure=False)(partition, layout)
+                parts = [delayed(part_values, pure=False)(model, X) for model in models]
+                values.append(delayed(add_values, pure=False)(parts, self.intercept))
+                continue
             groups = delayed(group_rows, pure=False)(partition, layout)
             parts = [
                 delayed(part_values, pure=False)(model, groups[part])
-                for part, model in enumerate(self.trained.models)
+                for part, model in enumerate(models)
             ]
             values.append(delayed(join_values, pure=False)(groups[-1], parts, self.intercept))
         return values
@@ -117,16 +128,17 @@ class DistributedModel:
     def gather(self) -> Gathered:
         """Gather the model on the driver."""
         models = [require_model(model) for model in values_of(self.client, self.trained.models)]
-        predictor = self._join([model.predictor for model in models])
-        support = np.concatenate([model.support_ids for model in models])
-        order = np.argsort(support)
+        predictors = [
+            model.predictor for model in models if isinstance(model.predictor, LeafwisePredictor)
+        ]
+        support, exact = join_support(models)
         labels = [model.support_y for model in models if model.support_y is not None]
+        order = np.argsort(support)
         return Gathered(
-            predictor,
+            self._join(predictors) if predictors else None,
+            ExpansionPredictor(exact.kernel, exact.X[order], exact.Z[order]),
             support[order],
             np.concatenate(labels)[order] if labels else None,
-            stack_rows([model.support_vectors for model in models])[order],
-            np.concatenate([model.dual_coef for model in models])[order],
         )
 
     def _join(self, parts: Sequence[LeafwisePredictor]) -> LeafwisePredictor:
@@ -162,21 +174,33 @@ def is_remote(X: Any) -> bool:
     return isinstance(X, (str, list, tuple)) or hasattr(X, "dask") or hasattr(X, "__fspath__")
 
 
-def group_rows(partition: Partition, layout: Layout) -> list[Any]:
-    """Return the rows of a partition by part, and, last, their positions in the partition."""
+def model_rows(partition: Partition, layout: Layout) -> Rows:
+    """Return the rows of a partition as the model needs them."""
     if partition.X.shape[1] != layout.n_features:
         raise ValueError(
             f"X has {partition.X.shape[1]} features, but the model was trained on "
             f"{layout.n_features}"
         )
-    X = layout.scaling(partition.X.astype(layout.dtype, copy=False))
+    return layout.scaling(partition.X.astype(layout.dtype, copy=False))
+
+
+def group_rows(partition: Partition, layout: Layout) -> list[Any]:
+    """Return the rows of a partition by part, and, last, their positions in the partition."""
+    X = model_rows(partition, layout)
     order, ends = sort_groups(layout.splits.route(X), layout.n_parts)
     return [*(X[order[a:b]] for a, b in pairwise(ends)), order]
 
 
 def part_values(model: PartModel | None, X: Rows) -> Floats:
-    """Decision values of the model of a part at rows of that part."""
+    """Decision values of the model of a part at rows of that part, or its contribution to them."""
     return require_model(model).predictor(X)
+
+
+def add_values(parts: Sequence[Floats], intercept: NDArray[np.float64]) -> Floats:
+    """Add the contributions of all parts to decision values, in a fixed order."""
+    total = np.sum(parts, axis=0)
+    values: Floats = total + intercept.astype(total.dtype)
+    return values
 
 
 def join_values(
@@ -187,6 +211,19 @@ def join_values(
     values = np.empty_like(grouped)
     values[order] = grouped + intercept.astype(grouped.dtype)
     return values
+
+
+def join_support(
+    models: Sequence[PartModel | None],
+) -> tuple[NDArray[np.int64], ExpansionPredictor]:
+    """Join the support vectors of all parts: their global indices, and the exact predictor."""
+    parts = [require_model(model) for model in models]
+    predictor = ExpansionPredictor(
+        parts[0].predictor.kernel,
+        stack_rows([part.support_vectors for part in parts]),
+        np.concatenate([part.dual_coef for part in parts]),
+    )
+    return np.concatenate([part.support_ids for part in parts]), predictor
 
 
 def require_model(model: PartModel | None) -> PartModel:

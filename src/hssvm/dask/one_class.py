@@ -14,6 +14,7 @@ from hssvm.dask.base import BaseDaskSVM
 from hssvm.dask.plan import Layout
 from hssvm.hss import NestedNystroem
 from hssvm.training import NoveltyDetection
+from hssvm.training.certificate import Certificate
 from hssvm.training.tasks import raised_intercept
 
 
@@ -24,8 +25,8 @@ class OneClassSVM(OutlierMixin, BaseDaskSVM):
 
     Parameters
     ----------
-    nu, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, scaling, \
-n_trees, leaf_size, max_rank, compressor, random_state, verbose
+    nu, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, refine, \
+scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         As in `hssvm.OneClassSVM`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
         None means the current client.
@@ -66,6 +67,7 @@ n_trees, leaf_size, max_rank, compressor, random_state, verbose
         solver: Literal["admm", "paper"] = "admm",
         max_iter: int | None = None,
         max_time: float | None = None,
+        refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
         n_trees: int | None = None,
         leaf_size: int | None = None,
@@ -84,6 +86,7 @@ n_trees, leaf_size, max_rank, compressor, random_state, verbose
         self.solver = solver
         self.max_iter = max_iter
         self.max_time = max_time
+        self.refine = refine
         self.scaling = scaling
         self.n_trees = n_trees
         self.leaf_size = leaf_size
@@ -136,6 +139,26 @@ n_trees, leaf_size, max_rank, compressor, random_state, verbose
         """Decision values without the offset; see `decision_function`."""
         values = self.decision_function(X)
         return values + self.offset_.astype(values.dtype)
+
+    def certify(
+        self, X: Any, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> Certificate:
+        """Compute the duality gap on the exact kernel; see `hssvm.OneClassSVM.certify`.
+
+        Every worker evaluates partitions of the data, for which it receives all support vectors.
+
+        Parameters
+        ----------
+        X, sample_weight
+            The training data, in the same order.
+        n_rows : int, optional
+            Evaluate only this many random rows, and return a confidence interval.
+
+        Returns
+        -------
+        Certificate
+        """
+        return self._certify(X, None, sample_weight, n_rows)
 
     def predict(self, X: Any) -> Any:
         """Predict 1 for rows inside the region, and -1 for novelties; see `decision_function`."""

@@ -55,11 +55,11 @@ class SVCPath:
             self.Cs,
             self.classes_,
             gathered.support,
-            gathered.support_vectors,
-            np.ascontiguousarray(gathered.dual_coef.T),
+            gathered.exact.X,
+            np.ascontiguousarray(gathered.exact.Z.T),
             self.intercept_,
             self.fit_report_,
-            gathered.predictor,
+            gathered.compressed or gathered.exact,
             self.model.layout.scaling,
         )
 
@@ -101,7 +101,7 @@ def svc_path(
     Cs : sequence of float
     client : distributed.Client, optional
     **parameters
-        Parameters of `hssvm.dask.SVC`, except C.
+        Parameters of `hssvm.dask.SVC`, except C; refine is False by default.
 
     Returns
     -------
@@ -124,5 +124,5 @@ def svc_path(
     if "C" in parameters:
         raise TypeError("svc_path has no parameter 'C': pass the values as Cs")
     check_parameter("Cs", Cs, [POSITIVES])
-    model = PathSVC(**parameters, client=client)
+    model = PathSVC(**{"refine": False, **parameters}, client=client)
     return model.fit_path(X, y, np.asarray(Cs, np.float64), sample_weight)

@@ -112,7 +112,7 @@ def collect_parts(
 def split(partition: Partition, layout: Layout, offset: int, seed: int) -> list[PartRows]:
     """Split the rows of a partition by part; `offset` is the global index of its first row."""
     X = layout.scaling(partition.X.astype(layout.dtype, copy=False))
-    y = _targets(partition.y, layout)
+    y = targets(partition.y, layout)
     ids = np.arange(offset, offset + X.shape[0])
     order, ends = sort_groups(layout.splits.assign(X, ids, seed), layout.n_parts)
     return [
@@ -126,7 +126,7 @@ def split(partition: Partition, layout: Layout, offset: int, seed: int) -> list[
     ]
 
 
-def _targets(y: NDArray[Any] | None, layout: Layout) -> NDArray[Any] | None:
+def targets(y: NDArray[Any] | None, layout: Layout) -> NDArray[Any] | None:
     """Convert y to class indices, or to float64."""
     if y is None:
         return None

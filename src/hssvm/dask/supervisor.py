@@ -38,6 +38,13 @@ def _release(futures: list[Future]) -> None:
             future.release()
 
 
+def _log_progress(iteration: int, value: float, refining: bool) -> None:
+    if refining:
+        logger.info("round %d on the exact kernel: largest violation %.1e", iteration, value)
+    else:
+        logger.info("iteration %d: largest gap %.1e", iteration, value, extra={"gap": value})
+
+
 @dataclass(frozen=True, eq=False)
 class TrainedModels:
     """The models of all parts, on the workers.
@@ -194,8 +201,7 @@ class Supervisor:
                 latest = coordinator.last_progress().result(timeout=10)
                 if latest is not None and latest != progress:
                     progress = latest
-                    extra = {"gap": latest[1]}
-                    logger.info("iteration %d: largest gap %.1e", *latest, extra=extra)
+                    _log_progress(*latest)
                 if asked_to_stop is None and (status := self.should_stop()) is not None:
                     coordinator.ask_to_stop(status).result(timeout=10)
                     asked_to_stop = status
@@ -267,5 +273,7 @@ class Supervisor:
         if not common:
             return None
         last = max(common)
-        logger.info("resuming from iteration %d of run %d", last[1], last[0] + 1)
+        run, refining, iteration = last
+        what = "round" if refining else "iteration"
+        logger.info("resuming from %s %d of run %d", what, iteration, run + 1)
         return [where[part, last] for part in parts], last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -15,24 +16,29 @@ import hssvm.estimators
 from hssvm.dask.base import BaseDaskSVM
 from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Layout
-from hssvm.estimators.labels import class_weights, classify, require_two_classes
+from hssvm.estimators.calibration import require_calibrator
+from hssvm.estimators.labels import class_weights, classify, require_two_classes, require_two_rows
+from hssvm.estimators.probability import ProbabilityMixin
+from hssvm.estimators.warn import warn
 from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
 from hssvm.training import Classification
+from hssvm.training.certificate import Certificate
 
 
-class SVC(ClassifierMixin, BaseDaskSVM):
+class SVC(ProbabilityMixin, ClassifierMixin, BaseDaskSVM):
     """C-support vector classification on the workers of a Dask cluster.
 
     Like `hssvm.SVC`, for data that does not fit on one machine. Every worker stores a part of the
-    rows and of the compressed kernel matrix; the driver stores neither. The solution is that on
-    the compressed kernel, without refinement. Up to about five million rows, one machine is
-    enough, and `hssvm.SVC` is simpler.
+    rows and of the compressed kernel matrix; the driver stores neither. With ``refine=True``, the
+    solution is that on the exact kernel, which the workers compute together. More than two classes
+    are one-vs-rest. Up to about five million rows, one machine is enough, and `hssvm.SVC` is
+    simpler.
 
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, class_weight, tol, solver, max_iter, max_time, \
-scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
+refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose
         As in `hssvm.SVC`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
         None means the current client.
@@ -59,7 +65,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     >>> model.predict(np.array([[0.1, 0.2], [2.0, 1.0]]))
     array([ True, False])
     >>> model.predict(X)  # doctest: +ELLIPSIS
-    dask.array<classify, shape=(8000,), ..., chunktype=numpy.ndarray>
+    dask.array<classified, shape=(8000,), ..., chunktype=numpy.ndarray>
     >>> local = model.to_local()
     >>> client.close()
     >>> local.predict(np.array([[0.1, 0.2], [2.0, 1.0]]))
@@ -82,11 +88,13 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         solver: Literal["admm", "paper"] = "admm",
         max_iter: int | None = None,
         max_time: float | None = None,
+        refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
         n_trees: int | None = None,
         leaf_size: int | None = None,
         max_rank: int | None = None,
         compressor: NestedNystroem | None = None,
+        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -101,11 +109,13 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         self.solver = solver
         self.max_iter = max_iter
         self.max_time = max_time
+        self.refine = refine
         self.scaling = scaling
         self.n_trees = n_trees
         self.leaf_size = leaf_size
         self.max_rank = max_rank
         self.compressor = compressor
+        self.probability = probability
         self.random_state = random_state
         self.verbose = verbose
         self.client = client
@@ -127,11 +137,35 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         -------
         self
         """
+        require_calibrator(self.probability)
         self._fit(X, y, sample_weight, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels
         self.fit_report_.n_classes = self.classes_.size
+        self._use_out_of_fold()
         return self
+
+    def _use_out_of_fold(self) -> None:
+        """Set what follows from decision values of rows that the models have not seen."""
+        held_out, self._held_out_rows = self._held_out_rows, None
+        if held_out is None or self.probability is None:
+            self._calibrate(None, np.empty(0, np.int64), np.empty(0), 0)
+            return
+        codes, weight = held_out.y, held_out.weight
+        seen = np.bincount(codes[weight > 0], minlength=self.classes_.size)
+        if not seen.all():
+            warn(
+                "The model has no probabilities, which need two rows of every class, of positive "
+                f"weight, on the same worker: class {str(self.classes_[seen.argmin()])!r} has "
+                "fewer; add rows, or use fewer workers.",
+                UserWarning,
+            )
+            self._calibrate(None, codes, weight, 0)
+            return
+        values = self._by_class(held_out.values)
+        correct = classify(values, self.classes_) == self.classes_[codes]
+        self.fit_report_.out_of_fold_score = float(np.average(correct, weights=weight))
+        self._calibrate(values, codes, weight, self._seed())
 
     def _task(self, layout: Layout) -> Classification:
         assert layout.classes is not None
@@ -142,6 +176,8 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
             raise ValueError(f"class_weight has labels that are not in y: {labels}; leave them out")
         factors = class_weights(self.class_weight, classes.labels, classes.counts)
         require_two_classes(type(self).__name__, factors * classes.weights)
+        if self.probability is not None:
+            require_two_rows(classes.labels, classes.counts)
         return Classification(factors, self._Cs(classes.labels.size))
 
     def _Cs(self, n_classes: int) -> NDArray[np.float64]:
@@ -151,6 +187,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         assert support_y is not None
         local.classes_ = self.classes_
         local.n_support_ = np.bincount(support_y, minlength=self.classes_.size)
+        local.calibration_, local.conformity_scores_ = self.calibration_, self.conformity_scores_
 
     def decision_function(self, X: Any) -> Any:
         """Signed distance to the decision boundary, in units of the margin.
@@ -164,8 +201,26 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         array of shape (m,) for two classes, positive for ``classes_[1]``; else (m, n_classes)
             A lazy dask array, or a NumPy array if the rows are in the memory of the driver.
         """
+        check_is_fitted(self)
+        return self._from_values(self._by_class, X)
+
+    @property
+    def _by_class(self) -> Callable[[Floats], Floats]:  # type: ignore[override]
+        """Function from the values (m, k) of the columns to those of `decision_function`.
+
+        It is not a method: tasks cannot contain the estimator, whose model is on the workers.
+        """
+        return partial(_by_class, n_classes=self.classes_.size)
+
+    def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> Any:
+        """Apply `function` to the decision values, lazily if they are on the cluster."""
         values = self._values(X)
-        return values[:, 0] if self.classes_.size == 2 else values
+        if isinstance(values, np.ndarray):
+            return function(values)
+        like = function(np.zeros((1, self.intercept_.size), values.dtype))[:0]
+        if like.ndim == 1:
+            return values.map_blocks(function, drop_axis=1, meta=like)
+        return values.map_blocks(function, chunks=(values.chunks[0], like.shape[1:]), meta=like)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy: the fraction of rows whose class is predicted correctly.
@@ -185,6 +240,26 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         correct, total = self._model.measure(measure, X, y, sample_weight)
         return float(correct / total)
 
+    def certify(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> Certificate:
+        """Compute the duality gap on the exact kernel; see `hssvm.SVC.certify`.
+
+        Every worker evaluates partitions of the data, for which it receives all support vectors.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data, in the same order.
+        n_rows : int, optional
+            Evaluate only this many random rows, and return a confidence interval.
+
+        Returns
+        -------
+        Certificate
+        """
+        return self._certify(X, y, sample_weight, n_rows)
+
     def predict(self, X: Any) -> Any:
         """Predict the class of every row of `X`.
 
@@ -197,15 +272,21 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         (m,) array of labels
             A lazy dask array, or a NumPy array if the rows are in the memory of the driver.
         """
-        values = self.decision_function(X)
-        if isinstance(values, np.ndarray):
-            return classify(values, self.classes_)
-        axis = 1 if values.ndim == 2 else None
-        return values.map_blocks(classify, self.classes_, dtype=self.classes_.dtype, drop_axis=axis)
+        check_is_fitted(self)
+        return self._from_values(partial(classified, classes=self.classes_), X)
+
+
+def _by_class(values: Floats, n_classes: int) -> Floats:
+    return values[:, 0] if n_classes == 2 else values
+
+
+def classified(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes for the values (m, k) of the columns."""
+    return classify(_by_class(values, classes.size), classes)
 
 
 def _correct(values: Floats, partition: Partition, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Weight of the correctly classified rows, and of all rows."""
     weight = np.ones(values.shape[0]) if partition.weight is None else partition.weight
-    correct = classify(values[:, 0] if classes.size == 2 else values, classes) == partition.y
+    correct = classified(values, classes) == partition.y
     return np.array([weight[correct].sum(), weight.sum()])

@@ -17,6 +17,7 @@ from hssvm.dask.plan import Layout
 from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
 from hssvm.training import Regression
+from hssvm.training.certificate import Certificate
 
 
 class SVR(RegressorMixin, BaseDaskSVM):
@@ -26,8 +27,8 @@ class SVR(RegressorMixin, BaseDaskSVM):
 
     Parameters
     ----------
-    C, epsilon, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, scaling, \
-n_trees, leaf_size, max_rank, compressor, random_state, verbose
+    C, epsilon, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, refine, \
+scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         As in `hssvm.SVR`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
         None means the current client.
@@ -70,6 +71,7 @@ n_trees, leaf_size, max_rank, compressor, random_state, verbose
         solver: Literal["admm", "paper"] = "admm",
         max_iter: int | None = None,
         max_time: float | None = None,
+        refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
         n_trees: int | None = None,
         leaf_size: int | None = None,
@@ -89,6 +91,7 @@ n_trees, leaf_size, max_rank, compressor, random_state, verbose
         self.solver = solver
         self.max_iter = max_iter
         self.max_time = max_time
+        self.refine = refine
         self.scaling = scaling
         self.n_trees = n_trees
         self.leaf_size = leaf_size
@@ -117,6 +120,26 @@ n_trees, leaf_size, max_rank, compressor, random_state, verbose
         if not layout.has_y:
             raise ValueError("y is missing; pass the target values to train SVR")
         return Regression(self.C, self.epsilon)
+
+    def certify(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> Certificate:
+        """Compute the duality gap on the exact kernel; see `hssvm.SVR.certify`.
+
+        Every worker evaluates partitions of the data, for which it receives all support vectors.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data, in the same order.
+        n_rows : int, optional
+            Evaluate only this many random rows, and return a confidence interval.
+
+        Returns
+        -------
+        Certificate
+        """
+        return self._certify(X, y, sample_weight, n_rows)
 
     def predict(self, X: Any) -> Any:
         """Predict the target of every row of `X`.

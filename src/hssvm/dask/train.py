@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,24 @@ from hssvm.dask.coordinator import CommunicationError
 from hssvm.dask.waiting import TRANSFER
 from hssvm.kernels.base import Floats, Rows
 from hssvm.operators import HSSOperator
-from hssvm.predictors import LeafwisePredictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.solvers import Status
 from hssvm.training import FitReport, Monitor, Task, TrainingPlan
 from hssvm.training.forest import Forest
+from hssvm.training.out_of_fold import assign_folds
 from hssvm.training.pipeline import train_tree
 
-CHECKPOINT_INTERVAL = 20
-"""Number of iterations between two checkpoints."""
+CHECKPOINT_INTERVAL, REFINE_CHECKPOINT_INTERVAL = 20, 5
+"""Number of iterations, and of rounds on the exact kernel, between two checkpoints."""
+
+
+MEMORY_SHARE = 0.5
+"""Fraction of the memory limit of a worker that a fit may use with the kernel values of the working
+set; Dask writes results to disk at 0.6 and pauses the worker at 0.8."""
+
+HELD_OUT_ROWS = 30_000
+"""Maximum number of out-of-fold decision values that a part sends to the driver: enough to
+calibrate probabilities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +61,24 @@ class Job:
     number: int = 0
 
 
+@dataclass(frozen=True)
+class Communication:
+    """Synchronizations, the seconds spent in them, and the bytes of arrays sent and received."""
+
+    n_rounds: int
+    seconds: float
+    n_bytes: int
+
+
 @dataclass(frozen=True, eq=False)
 class PartModel:
     """The model of a part; it stays on its worker.
 
     Attributes
     ----------
-    predictor : LeafwisePredictor
-        Predicts points of this part.
+    predictor : LeafwisePredictor or ExpansionPredictor
+        Predicts points of this part; on the exact kernel, the contribution of the support vectors
+        of this part to any point.
     support : (m,) int64
         Indices of the support vectors among the rows of this part.
     support_ids : (m,) int64
@@ -67,18 +88,45 @@ class PartModel:
     dual_coef : (m, k)
     report : FitReport
         Report of this part.
-    communication : (int, float)
-        Number of synchronizations of the solver, and the seconds that this part spent in them.
+    out_of_fold : (n, k) or None
+        Out-of-fold decision values at all rows of this part.
+    communication : dict of str to Communication
+        Of this part, during 'solve' and 'refine'.
     """
 
-    predictor: LeafwisePredictor
+    predictor: LeafwisePredictor | ExpansionPredictor
     support: NDArray[np.int64]
     support_ids: NDArray[np.int64]
     support_y: NDArray[Any] | None
     support_vectors: Rows
     dual_coef: Floats
     report: FitReport
-    communication: tuple[int, float]
+    out_of_fold: Floats | None
+    communication: dict[str, Communication]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Decision values of rows from models that have not seen them.
+
+    Attributes
+    ----------
+    values : (m, k)
+    y : (m,)
+    weight : (m,)
+    fold : (m,) int64
+    """
+
+    values: Floats
+    y: NDArray[Any]
+    weight: Floats
+    fold: NDArray[np.int64]
+
+    @classmethod
+    def join(cls, parts: Sequence[HeldOut]) -> HeldOut:
+        """Join the rows of several parts."""
+        names = ("values", "y", "weight", "fold")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +138,13 @@ class PartResult:
     intercept : (k,)
     report : FitReport
         Report of all parts; times are those of the slowest.
+    held_out : HeldOut or None
+        Rows of this part that a model has not seen, if there are any.
     """
 
     intercept: NDArray[np.float64]
     report: FitReport
+    held_out: HeldOut | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +189,8 @@ def train_part(
             Z = None if start is None else _load(resolve_actor(start[0]), part, start[1])
             communicator = ActorCommunicator(resolve_actor(coordinator), part, job.n_parts)
             monitor = PartMonitor(communicator, run, store_actors)
-            model, result = _train(compressed, job, communicator, monitor, Z, earlier)
+            refining = start is not None and start[1][1]
+            model, result = _train(compressed, job, communicator, monitor, Z, refining, earlier)
             _save_model(store_actors, part, run, model)
         except CommunicationError as error:
             return Unfinished(str(error))
@@ -151,17 +203,24 @@ def _train(
     communicator: ActorCommunicator,
     monitor: PartMonitor,
     start: Floats | None,
+    refining: bool,
     earlier: PartModel | None,
 ) -> tuple[PartModel, PartResult]:
-    matrix, rows = compressed.matrix, compressed.rows
+    matrix, rows, plan = compressed.matrix, compressed.rows, job.plan
+    if limit := get_worker().memory_manager.memory_limit:
+        plan = replace(plan, memory_limit=MEMORY_SHARE * limit)
     weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
     problem = job.task.problem(matrix.X, rows.y, weight, matrix.kernel, communicator)
     operator = HSSOperator(matrix, RemoteTop(communicator), communicator)
     report = FitReport()
-    tree = train_tree(operator, problem, job.plan, report, monitor, start, job.number)
+    tree = train_tree(
+        operator, problem, plan, report, monitor, start, job.number, warm_start=refining
+    )
+    monitor.stage_done("refine")
     monitor.wait()
     forest = Forest(0, report)
     if earlier is not None:
+        assert isinstance(earlier.predictor, LeafwisePredictor)
         forest = Forest.of(
             0,
             deepcopy(earlier.report),
@@ -169,26 +228,34 @@ def _train(
             earlier.support,
             earlier.dual_coef,
             problem.n,
+            earlier.out_of_fold,
         )
     if forest.n_trees and tree.solution.stopped is not None:
         forest.report.lacks_trees()
     else:
         forest.add(tree)
     result = forest.result(problem, matrix.kernel, matrix.X, job.plan.seed, communicator)
-    assert result.compressed is not None
     model = PartModel(
-        result.compressed,
+        result.exact if result.compressed is None else result.compressed,
         result.support,
         rows.ids[result.support],
         None if rows.y is None else rows.y[result.support],
         result.support_vectors,
         result.coefficients,
         result.report,
+        result.out_of_fold,
         monitor.communication,
     )
     total = deepcopy(result.report)
     total.reduce(communicator)
-    return model, PartResult(result.intercept, total)
+    held_out = None
+    if result.out_of_fold is not None and rows.y is not None:
+        held = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
+        rng = np.random.default_rng(job.plan.seed)
+        held = np.sort(rng.permutation(held)[:HELD_OUT_ROWS])
+        fold = assign_folds(problem.strata, job.plan.seed, communicator.rank)
+        held_out = HeldOut(result.out_of_fold[held], rows.y[held], weight[held], fold[held])
+    return model, PartResult(result.intercept, total, held_out)
 
 
 def _load(store: Any, part: int, checkpoint: CheckpointId) -> Floats:
@@ -223,31 +290,41 @@ class PartMonitor(Monitor):
 
     Attributes
     ----------
-    communication : (int, float)
-        Number of synchronizations of the solver, and the seconds spent in them.
+    communication : dict of str to Communication
+        During 'solve' and 'refine'.
+    refining : bool
+        Whether the solver is the one on the exact kernel.
     """
 
     def __init__(self, communicator: ActorCommunicator, run: int, stores: Sequence[Any]) -> None:
         self.communicator, self.run, self.stores = communicator, run, stores
-        self.communication = (0, 0.0)
+        self.communication: dict[str, Communication] = {}
+        self.refining = False
         self._pending: list[Any] = []
-        self.checkpoint = self._checkpoint
+        self.checkpoint = partial(self._checkpoint, CHECKPOINT_INTERVAL, False)
+        self.refine_checkpoint = partial(self._checkpoint, REFINE_CHECKPOINT_INTERVAL, True)
 
     def stage_done(self, name: str) -> None:
-        """Record the cost of communication at the end of the solver."""
-        if name == "solve":
-            self.communication = self.communicator.n_rounds, self.communicator.seconds
+        """Record the communication of a solver at its end."""
+        if name in ("solve", "refine"):
+            self.refining = True
+            here, before = self.communicator, self.communication.values()
+            self.communication[name] = Communication(
+                here.n_rounds - sum(stage.n_rounds for stage in before),
+                here.seconds - sum(stage.seconds for stage in before),
+                here.n_bytes - sum(stage.n_bytes for stage in before),
+            )
 
     def after_check(self, iteration: int, gap: Floats) -> Status | None:
-        """Report the gap to the driver; return a status if the fit should stop."""
+        """Report the progress to the driver; return a status if the fit should stop."""
         if self.communicator.rank == 0:
-            self.communicator.report_progress(iteration, float(gap.max()))
+            self.communicator.report_progress(iteration, float(gap.max()), self.refining)
         return self.communicator.stop
 
-    def _checkpoint(self, iteration: int, Z: Floats) -> None:
-        if iteration % CHECKPOINT_INTERVAL == 0:
+    def _checkpoint(self, interval: int, refining: bool, iteration: int, Z: Floats) -> None:
+        if iteration % interval == 0:
             self.wait()
-            copy, checkpoint = Z.copy(), (self.run, iteration)
+            copy, checkpoint = Z.copy(), (self.run, refining, iteration)
             self._pending = [
                 store.save(self.communicator.rank, checkpoint, copy) for store in self.stores
             ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 from distributed import Client, Future
@@ -71,7 +72,7 @@ def wait_for(
     while True:
         for future in futures:
             if future.status in ("error", "cancelled"):
-                future.result(timeout=10)  # raises
+                _raise(future)
         if all(future.done() for future in futures) or (watch is not None and not watch()):
             return
         time.sleep(pause)
@@ -93,6 +94,18 @@ def wait_for(
                     f"{reason}the cluster has made no progress for {now - busy:.0f} s: "
                     f"{workers.obstacle()}"
                 )
+
+
+def _raise(future: Future) -> None:
+    """Raise the error of a task."""
+    try:
+        future.result(timeout=10)
+    except CancelledError as error:
+        raise ClusterLost(
+            f"the scheduler has dropped the fit ({error}); it was restarted, has lost the "
+            "connection, or cannot import a module that the data needs: check its log, and fit "
+            "again"
+        ) from error
 
 
 def values_of(
