@@ -2,7 +2,7 @@
 Choosing C and gamma
 ====================
 
-Run a cross-validation over a grid without refitting for every fold and value of C.
+Run a cross-validation over a grid of parameters.
 """
 
 # %%
@@ -19,9 +19,8 @@ X, digit = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16, digit % 2 == 0, random_state=0)
 
 # %%
-# ``SVCCV`` compresses the kernel matrix once for every gamma (up to 2,000 rows, as here, it
-# keeps the exact matrix). All values of C and all folds are columns of the same problem:
-# to hold out a row, ``SVCCV`` fixes its coefficient at 0.
+# ``SVCCV`` trains a model for every pair of values and fold. With more rows than here, it would
+# start with a sample, and only the best pairs would be compared on all rows.
 
 model = SVCCV(Cs=np.logspace(-1, 3, 5), gammas=np.logspace(-3, 0, 7), random_state=0).fit(
     X_train, y_train
@@ -30,7 +29,7 @@ print(model.best_params_)
 print(f"cross-validation {model.best_score_:.4f}, test {model.score(X_test, y_test):.4f}")
 
 # %%
-# A frame marks the best pair. If it lies on an edge of the map, extend the grid in that
-# direction.
+# A frame marks the best pair, and dashed frames those within one standard error. If it lies on
+# an edge of the map, extend the grid in that direction.
 
 ScoreGridDisplay.from_estimator(model).plot()

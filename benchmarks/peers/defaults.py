@@ -1,19 +1,17 @@
-"""Estimators with no arguments: hssvm before and after a change, beside scikit-learn's.
+"""Estimators with no arguments, beside scikit-learn's and a grid search.
 
-python -m benchmarks.peers.defaults [NAME ...] [--label after] [--resume] [--render]
+python -m benchmarks.peers.defaults [NAME ...] [--methods METHOD ...] [--resume] [--render]
 
 Fits 10,000 training rows of each data set as they are stored, scaled or not, and scores at most
 20,000 test rows. Each run is a process of its own, stopped after --limit seconds, the grid after
-ten times as long. The runs of hssvm are recorded under --label: "before" runs `SVC`, `SVCCV` and
-`SVR` only, so that another version of the package can be put on PYTHONPATH; "after" also runs the
-remedies that the warnings name, scikit-learn, and the reference: the best of 10 values of C and 10
-of gamma on a fifth of the standardized rows, held out, then trained on all. The results go to
-results.json in the output folder and the tables into the page docs/defaults.md; --resume keeps the
-runs that are there, --render only fills in the tables again. Threads: set OMP_NUM_THREADS.
+ten times as long. `SVCCV` and `SVRCV` are also compared with one fit with the parameters that they
+have chosen, and with a grid: the best of 10 values of C and 10 of gamma on a fifth of the
+standardized rows, held out, then trained on all. The results go to results.json in the output
+folder and the tables into the page docs/defaults.md; --resume keeps the runs that are there,
+--render only fills in the tables again. Threads: set OMP_NUM_THREADS.
 """
 
 import argparse
-import subprocess
 import warnings
 from pathlib import Path
 
@@ -26,14 +24,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as LibSVC
 from sklearn.svm import SVR as LibSVR
 
-import hssvm
 from benchmarks import rendering
 from benchmarks.datasets import load, narrow
 from benchmarks.paper.limit import limited
 from benchmarks.paper.results import Results
 from benchmarks.rendering import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
-from hssvm import SVC, SVCCV, SVR
+from hssvm import SVC, SVCCV, SVR, SVRCV
+from hssvm.model_selection import rounds
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLASSIFICATION = [
@@ -41,22 +39,18 @@ CLASSIFICATION = [
 ]  # fmt: skip
 REGRESSION = ["cadata", "casp", "cpusmall", "kin40k"]
 TRAIN, TEST = 10_000, 20_000
-LABELS = ("before", "after")
+GRID = "10 x 10 grid"
 SEED = 0
 
 
-def grid(X, y):
-    """10 x 10 values around the usual ones; 'scale' is 1 / p on standardized rows.
-
-    The columns of many classes are only iterated together, for 100 iterations.
-    """
-    scale = 1 / X.shape[1]
-    return SVCCV(
-        Cs=np.logspace(-1.5, 3, 10),
-        gammas=scale * np.logspace(-2.25, 2.25, 10),
+def grid(search, X, C_unit=1.0):
+    """10 x 10 values around the usual ones; 'scale' is 1 / p on standardized rows."""
+    rounds.FIRST_ROWS = X.shape[0]  # a single round, with all candidates and rows
+    return search(
+        Cs=C_unit * np.logspace(-1.5, 3, 10),
+        gammas=np.logspace(-2.25, 2.25, 10) / X.shape[1],
         cv=ShuffleSplit(1, test_size=0.2, random_state=SEED),
         scaling="standard",
-        max_iter=200 if np.unique(y).size == 2 else 100,
         random_state=SEED,
     )
 
@@ -66,26 +60,35 @@ def standardized_svr(X, y):
     return TransformedTargetRegressor(svr, transformer=StandardScaler())
 
 
-OURS = {
-    "SVC()": lambda X, y: SVC(random_state=SEED),
-    "SVCCV()": lambda X, y: SVCCV(random_state=SEED),
-    "SVR()": lambda X, y: SVR(random_state=SEED),
-}
-CLASSIFIERS = {
-    'SVC(scaling="standard")': lambda X, y: SVC(scaling="standard", random_state=SEED),
-    "sklearn.svm.SVC()": lambda X, y: LibSVC(),
-    "HistGradientBoosting()": lambda X, y: HistGradientBoostingClassifier(random_state=SEED),
-    "10 x 10 grid": grid,
-}
-REGRESSORS = {
-    "SVR, X and y standardized": standardized_svr,
-    "sklearn.svm.SVR()": lambda X, y: LibSVR(),
-    "HistGradientBoosting()": lambda X, y: HistGradientBoostingRegressor(random_state=SEED),
-}
 METHODS = {
-    "classification": {"SVC()": OURS["SVC()"], "SVCCV()": OURS["SVCCV()"], **CLASSIFIERS},
-    "regression": {"SVR()": OURS["SVR()"], **REGRESSORS},
+    "classification": {
+        "SVC()": lambda X, y: SVC(random_state=SEED),
+        "SVCCV()": lambda X, y: SVCCV(random_state=SEED),
+        'SVC(scaling="standard")': lambda X, y: SVC(scaling="standard", random_state=SEED),
+        "sklearn.svm.SVC()": lambda X, y: LibSVC(),
+        "HistGradientBoosting()": lambda X, y: HistGradientBoostingClassifier(random_state=SEED),
+        GRID: lambda X, y: grid(SVCCV, X),
+    },
+    "regression": {
+        "SVR()": lambda X, y: SVR(random_state=SEED),
+        "SVRCV()": lambda X, y: SVRCV(random_state=SEED),
+        "SVR, X and y standardized": standardized_svr,
+        "sklearn.svm.SVR()": lambda X, y: LibSVR(),
+        "HistGradientBoosting()": lambda X, y: HistGradientBoostingRegressor(random_state=SEED),
+        GRID: lambda X, y: grid(SVRCV, X, np.std(y)),
+    },
 }
+
+
+def one_fit(search, X, y):
+    """Seconds of a fit with the parameters that a search has chosen."""
+    scaled = search.feature_factor_ is not None
+    parameters = {"C": search.C_, "gamma": search.gamma_, "scaling": "standard" if scaled else None}
+    if isinstance(search, SVRCV):
+        model = SVR(**parameters, epsilon=search.epsilon_, random_state=SEED)
+    else:
+        model = SVC(**parameters, random_state=SEED)
+    return timed(lambda: model.fit(X, y))[1]
 
 
 def run(name, method):
@@ -105,41 +108,34 @@ def run(name, method):
         "score": 100 * float(model.score(narrow(X_test), y_test)),
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
-    if isinstance(model, SVCCV):
+    if isinstance(model, SVCCV | SVRCV):
         found |= {"cv": 100 * model.best_score_, "C": model.C_, "gamma": model.gamma_}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found["one fit"] = one_fit(model, narrow(X), y)
     return found
 
 
-def key_of(name, method, label):
-    return f"{name}: {method}" + (f", {label}" if method in OURS else "")
+def key_of(name, method):
+    return f"{name}: {method}"
 
 
-def commit():
-    """Of the package that is measured."""
-    folder = Path(hssvm.__file__).parent
-    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def run_all(results, names, methods, label, limit):
-    version = commit()
+def run_all(results, names, methods, limit):
     for name in names:
         task = "regression" if name in REGRESSION else "classification"
         for method in METHODS[task]:
-            key = key_of(name, method, label)
-            if (label == "before" and method not in OURS) or key in results.runs:
+            key = key_of(name, method)
+            if key in results.runs or (methods and method not in methods):
                 continue
-            if methods and method not in methods:
-                continue
-            seconds = 10 * limit if method == "10 x 10 grid" else limit
+            seconds = 10 * limit if method == GRID else limit
             found, wall = timed(lambda: limited(seconds, run, name, method))
-            results.add(key, {**found, "commit": version, "wall": wall})
+            results.add(key, {**found, "wall": wall})
             print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
 
 
-def score_of(results, name, method, label=None):
+def score_of(results, name, method):
     """A cell: the score, with a star if hssvm warned about the data, or why there is none."""
-    found = results.runs.get(key_of(name, method, label), {})
+    found = results.runs.get(key_of(name, method), {})
     if "stopped" in found:
         return f"over {found['stopped']:g} s"
     star = any(text.startswith("DataWarning") for text in found.get("warnings", []))
@@ -147,68 +143,47 @@ def score_of(results, name, method, label=None):
 
 
 def scores(task, names):
-    """Hssvm before and after, then everything else."""
-    ours = [method for method in METHODS[task] if method in OURS]
-    others = [method for method in METHODS[task] if method not in OURS]
+    """The table of a task, of all methods."""
 
     def render(results):
-        head = [
-            "data set",
-            *(f"{method}, {label}" for method in ours for label in LABELS),
-            *others,
-        ]
-        lines = [
-            [
-                name,
-                *(score_of(results, name, method, label) for method in ours for label in LABELS),
-                *(score_of(results, name, method) for method in others),
-            ]
-            for name in names
-        ]
-        return table(head, lines)
+        lines = [[name, *(score_of(results, name, m) for m in METHODS[task])] for name in names]
+        return table(["data set", *METHODS[task]], lines)
 
     return render
 
 
 def choices(results):
-    """What `SVCCV()` chose, and how far it is from the grid."""
+    """What the searches chose, how far it is from the grid, and what it cost."""
     lines = []
-    for name in CLASSIFICATION:
-        ours = results.runs.get(key_of(name, "SVCCV()", "after"), {})
-        grid = results.runs.get(key_of(name, "10 x 10 grid", None), {})
-        difference = ABSENT
-        if "score" in ours and "score" in grid:
-            difference = f"{ours['score'] - grid['score']:+.2f}"
-        cells = [number(run.get(which)) for run in (ours, grid) for which in ("C", "gamma")]
-        seconds = [number(run.get("fit"), 2) for run in (ours, grid)]
-        lines.append([name, *cells, difference, *seconds])
+    for name in CLASSIFICATION + REGRESSION:
+        method = "SVRCV()" if name in REGRESSION else "SVCCV()"
+        ours = results.runs.get(key_of(name, method), {})
+        best = results.runs.get(key_of(name, GRID), {})
+        difference = ratio = ABSENT
+        if "score" in ours and "score" in best:
+            difference = f"{ours['score'] - best['score']:+.2f}"
+        if "one fit" in ours:
+            ratio = f"{ours['fit'] / ours['one fit']:.1f}"
+        cells = [number(run.get(which)) for run in (ours, best) for which in ("C", "gamma")]
+        seconds = [number(run.get("fit"), 2) for run in (ours, best)]
+        lines.append([name, *cells, difference, seconds[0], ratio, seconds[1]])
     head = ["data set", "C", "gamma", "C, grid", "gamma, grid", "points above the grid",
-            "seconds", "seconds, grid"]  # fmt: skip
+            "seconds", "fits", "seconds, grid"]  # fmt: skip
     return table(head, lines)
 
 
 def advice(results):
-    """The warnings of the runs after the change."""
+    """The warnings."""
     lines = []
     for key, found in results.runs.items():
         name, _, method = key.partition(": ")
         texts = [t.partition(": ")[2] for t in found.get("warnings", []) if t.startswith("Data")]
-        lines += [[name, method.removesuffix(", after"), text] for text in texts]
+        lines += [[name, method, text] for text in texts if method != GRID]
     return table(["data set", "estimator", "warning"], lines, left=3)
-
-
-def versions(results):
-    """Commits that were measured."""
-    found = {
-        label: sorted({run["commit"] for key, run in results.runs.items() if key.endswith(label)})
-        for label in LABELS
-    }
-    return "; ".join(f"{label}: commit {', '.join(c) or ABSENT}" for label, c in found.items())
 
 
 TABLES = {
     "setup": setup,
-    "versions": versions,
     "classification": scores("classification", CLASSIFICATION),
     "regression": scores("regression", REGRESSION),
     "choices": choices,
@@ -220,7 +195,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=CLASSIFICATION + REGRESSION)
     parser.add_argument("--methods", nargs="+", help="only these")
-    parser.add_argument("--label", choices=LABELS, default="after")
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
     parser.add_argument("--output", type=Path, default=DOCS / "defaults")
     parser.add_argument("--page", type=Path, default=DOCS / "defaults.md")
@@ -228,10 +202,10 @@ def main():
     parser.add_argument("--render", action="store_true")
     arguments = parser.parse_args()
     file = arguments.output / "results.json"
-    known = arguments.render or arguments.resume or arguments.label == "before"
+    known = arguments.render or arguments.resume
     results = Results.read(file) if known and file.exists() else Results(file)
     if not arguments.render:
-        run_all(results, arguments.names, arguments.methods, arguments.label, arguments.limit)
+        run_all(results, arguments.names, arguments.methods, arguments.limit)
     rendering.fill(arguments.page, TABLES, results)
 
 

@@ -1,13 +1,14 @@
 """Nonlinear support vector machines at scale.
 
 `SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
-once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads a saved model.
+once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads a saved model,
+`load_libsvm` one of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
-The packages, each built on those after it: `model_selection` and `dask` (estimators for more than
-one machine); `estimators`; `persistence` and `io` (data files); `training`, the pipeline of all
-estimators; `solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and
-`kernels`, which compresses the kernel matrix of n points to O(n) numbers and factors it. `plotting`
-draws the results, `cli` is the command line.
+The packages, each built on those after it: `model_selection`, `dask` (estimators for more than one
+machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `persistence` and `io` (data
+files); `training`, the pipeline of all estimators; `solvers` and `predictors`; `problems` and
+`operators`; and the engine in `hss` and `kernels`, which compresses the kernel matrix of n points
+to O(n) numbers and factors it. `plotting` draws the results, `cli` is the command line.
 """
 
 from importlib import import_module
@@ -15,15 +16,19 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hssvm.dropin import patch_sklearn, unpatch_sklearn
     from hssvm.estimators import SVC, SVR, OneClassSVM, svc_path
     from hssvm.model_selection import SVCCV, SVRCV
-    from hssvm.persistence import load
+    from hssvm.persistence import load, load_libsvm
 
 __version__ = version("hssvm")
-__all__ = ["SVC", "SVCCV", "SVR", "SVRCV", "OneClassSVM", "__version__", "load", "svc_path"]
+__all__ = [
+    "SVC", "SVCCV", "SVR", "SVRCV", "OneClassSVM", "__version__", "load", "load_libsvm",
+    "patch_sklearn", "svc_path", "unpatch_sklearn",
+]  # fmt: skip
 
 _PACKAGES = (
-    "cli", "dask", "estimators", "hss", "io", "kernels", "model_selection", "persistence",
+    "cli", "dask", "dropin", "estimators", "hss", "io", "kernels", "model_selection", "persistence",
     "operators", "plotting", "predictors", "problems", "solvers", "training",
 )  # fmt: skip
 _MODULES = {
@@ -34,6 +39,9 @@ _MODULES = {
     "SVCCV": "model_selection",
     "SVRCV": "model_selection",
     "load": "persistence",
+    "load_libsvm": "persistence",
+    "patch_sklearn": "dropin",
+    "unpatch_sklearn": "dropin",
 }
 
 

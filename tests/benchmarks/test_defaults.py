@@ -6,6 +6,7 @@ import pytest
 from benchmarks import rendering
 from benchmarks.paper.results import Results
 from benchmarks.peers import defaults
+from hssvm import SVCCV
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -14,22 +15,21 @@ DOCS = Path(__file__).parents[2] / "docs"
 def results(tmp_path):
     results = Results(tmp_path / "results.json")
     runs = {
-        ("cod-rna", "SVC()", "before"): {"score": 89.0, "warnings": [], "fit": 1.0},
-        ("cod-rna", "SVC()", "after"): {
+        "SVC()": {
             "score": 89.0,
             "warnings": ["DataWarning: scale", "UserWarning: other"],
             "fit": 1.0,
         },
-        ("cod-rna", "SVCCV()", "after"): {
-            "score": 95.5, "warnings": [], "fit": 9.0, "C": 10.0, "gamma": 0.1, "cv": 95.0
+        "SVCCV()": {
+            "score": 95.5, "warnings": [], "fit": 9.0, "C": 10.0, "gamma": 0.1, "one fit": 2.0
         },
-        ("cod-rna", "10 x 10 grid", None): {
-            "score": 96.0, "warnings": [], "fit": 90.0, "C": 1.0, "gamma": 0.3, "cv": 95.0
+        "10 x 10 grid": {
+            "score": 96.0, "warnings": [], "fit": 90.0, "C": 1.0, "gamma": 0.3, "one fit": 2.0
         },
-        ("cod-rna", "sklearn.svm.SVC()", None): {"stopped": 300},
+        "sklearn.svm.SVC()": {"stopped": 300},
     }  # fmt: skip
-    for key, found in runs.items():
-        results.add(defaults.key_of(*key), {**found, "commit": "abc", "wall": 1})
+    for method, found in runs.items():
+        results.add(defaults.key_of("cod-rna", method), {**found, "wall": 1})
     return results
 
 
@@ -52,16 +52,23 @@ def test_a_run_of_every_method(name, rng, monkeypatch):
     assert 90 < max(scores) <= 100
 
 
-def test_before_is_hssvm_alone_and_known_runs_stay(results, monkeypatch):
+@pytest.mark.filterwarnings("ignore:The best")
+def test_the_grid_has_a_single_round(rng, monkeypatch):
+    monkeypatch.setattr(defaults.rounds, "FIRST_ROWS", defaults.rounds.FIRST_ROWS)
+    X = rng.standard_normal((4500, 2))
+    model = defaults.grid(SVCCV, X).set_params(gammas=[1.0]).fit(X, X[:, 0] > 0)
+    assert set(model.cv_results_["n_resources"]) == {4500}
+
+
+def test_known_runs_stay(results, monkeypatch):
     made = []
-    monkeypatch.setattr(defaults, "commit", lambda: "def")
     monkeypatch.setattr(
         defaults, "limited", lambda limit, run, *what: made.append((*what, limit)) or {"score": 1.0}
     )
-    defaults.run_all(results, ["cod-rna", "cadata"], None, "before", 300)
-    assert made == [("cod-rna", "SVCCV()", 300), ("cadata", "SVR()", 300)]
+    defaults.run_all(results, ["cod-rna", "cadata"], ["SVCCV()", "SVRCV()", defaults.GRID], 300)
+    assert made == [("cadata", "SVRCV()", 300), ("cadata", "10 x 10 grid", 3000)]
     made.clear()
-    defaults.run_all(results, ["cod-rna"], None, "after", 300)
+    defaults.run_all(results, ["cod-rna"], None, 300)
     assert [method for _, method, _ in made] == [
         'SVC(scaling="standard")',
         "HistGradientBoosting()",
@@ -70,10 +77,9 @@ def test_before_is_hssvm_alone_and_known_runs_stay(results, monkeypatch):
 
 def test_tables(results):
     line = defaults.TABLES["classification"](results).splitlines()[2]
-    assert line == "| cod-rna | 89.00 | 89.00* | - | 95.50 | - | over 300 s | - | 96.00 |"
-    assert "| cod-rna | 10 | 0.1 | 1 | 0.3 | -0.50 | 9 | 90 |" in defaults.choices(results)
+    assert line == "| cod-rna | 89.00* | 95.50 | - | over 300 s | - | 96.00 |"
+    assert "| cod-rna | 10 | 0.1 | 1 | 0.3 | -0.50 | 9 | 4.5 | 90 |" in defaults.choices(results)
     assert defaults.advice(results).splitlines()[2:] == ["| cod-rna | SVC() | scale |"]
-    assert defaults.versions(results) == "before: commit abc; after: commit abc"
 
 
 def test_the_page_has_every_table(tmp_path, results):
