@@ -1,5 +1,6 @@
 """Cost of communication: parts that do nothing else, and few processes that act as many parts."""
 
+import pickle
 import time
 
 import numpy as np
@@ -8,9 +9,10 @@ from distributed import wait
 from distributed.protocol import to_serialize
 from distributed.protocol.core import dumps
 
-from benchmarks.scaling.tops import ROOT_RANK, make_top
+from benchmarks.scaling.tops import ROOT_RANK, make_tiers, on_the_way
 from hssvm.dask.communicator import ActorCommunicator, RemoteTop
-from hssvm.dask.coordinator import Coordinator, Reply, Request
+from hssvm.dask.coordinator import Coordinator
+from hssvm.dask.messages import Link, Reply, Request
 
 WARM_UP = 20
 
@@ -21,21 +23,23 @@ class Echo:
     def __init__(self, n_parts, rank):
         self.ranks = rank * np.arange(n_parts + 1)
 
-    def far_field(self, c):
-        """Return what came."""
+    def far_field(self, c, exchange):
+        """Return what came, once there is nothing from above."""
+        exchange(c[:0])
         return c
 
 
-def start_coordinator(client, top, n_parts, worker):
+def start_coordinator(client, top, n_parts, worker, above=None):
+    (top,) = client.scatter([top])
     future = client.submit(
-        Coordinator, top, np.arange(n_parts), actor=True, workers=[worker], pure=False
+        Coordinator, top, np.arange(n_parts), 1, above, actor=True, workers=[worker], pure=False
     )
     return future.result(timeout=600)
 
 
 def attend(coordinator, part, R, k, n_rounds, n_parts):
     """Be a part that only communicates: seconds and bytes (per part) of a solve and of a sum."""
-    communicator = ActorCommunicator(coordinator, part, n_parts)
+    communicator = ActorCommunicator(Link(coordinator, part), part, n_parts)
     solve_top = RemoteTop(communicator).factor(R)
     c, sums = np.ones((ROOT_RANK, k), np.float32), np.ones(3 * k)
 
@@ -62,14 +66,14 @@ def loopback_bytes():
 
 def bare(client, workers, k=1, n_rounds=300):
     """One part on every worker, a real top, the coordinator on the first; nothing to compute."""
-    top, R, _ = make_top(len(workers))
-    coordinator = start_coordinator(client, top, len(workers), workers[0])
+    (tier,) = make_tiers(len(workers))
+    coordinator = start_coordinator(client, tier.top, len(workers), workers[0])
     tasks = [
         client.submit(
             attend,
             coordinator,
             part,
-            R[part],
+            tier.R[part],
             k,
             n_rounds,
             len(workers),
@@ -125,6 +129,52 @@ def crowd(client, n_parts, k=1, n_rounds=10):
         "round": wall / n_rounds,
         "processor": busy / n_rounds,
     }
+
+
+def tree(client, n_parts, k=1, n_rounds=20):
+    """Synchronizations through all tiers, with real levels: seconds of a solve.
+
+    A worker has the coordinator of one group of every tier, two if there are more tiers than
+    workers; the last one plays the parts of the lowest group, and all other members of the groups
+    above it.
+    """
+    tiers = make_tiers(n_parts)
+    *hosts, player = sorted(client.nthreads())
+    coordinators, above = [], None
+    for i, tier in reversed(list(enumerate(tiers))):
+        coordinator = start_coordinator(
+            client, tier.top, tier.slots.size, hosts[i % len(hosts)], above
+        )
+        coordinators.insert(0, coordinator)
+        above = pickle.dumps(coordinator), 0
+    (R,) = client.scatter([[tier.R for tier in tiers]])
+    seconds = client.submit(
+        synchronize_tiers, coordinators, R, k, n_rounds, workers=[player], pure=False
+    ).result(timeout=600)
+    return {"parts": n_parts, "columns": k, "on the way": on_the_way(n_parts), "solve": seconds}
+
+
+def synchronize_tiers(coordinators, R, k, n_rounds):
+    """Be all members of a group of every tier, but those that the tier below plays."""
+
+    def everybody(number, kind, arrays):
+        answers = []
+        for tier, (coordinator, own) in enumerate(zip(coordinators, arrays, strict=True)):
+            for member in range(min(tier, 1), len(own)):
+                request = Request(kind, [own[member]], [np.ones(k)], 1)
+                answers.append(coordinator.synchronize(member, number, request))
+        for answer in answers:
+            answer.result(timeout=600)
+
+    everybody(0, "factor", R)
+    c = [[np.ones((ROOT_RANK, k), np.float32)] * len(own) for own in R]
+    numbers = iter(range(1, 1 + WARM_UP + n_rounds))
+    for _ in range(WARM_UP):
+        everybody(next(numbers), "solve", c)
+    start = time.perf_counter()
+    for _ in range(n_rounds):
+        everybody(next(numbers), "solve", c)
+    return (time.perf_counter() - start) / n_rounds
 
 
 def processor_seconds():

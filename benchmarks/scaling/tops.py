@@ -1,13 +1,14 @@
-"""The top of a tree of many parts, without the parts.
+"""The levels above many parts, without the parts: one group of every tier.
 
-What is real: kernel, compression, factor and solves of the top, for roots of the rank that parts
+What is real: kernel, compression, factor and solves of the groups, for roots of the rank that parts
 of a million rows and more have at max_rank 72. What is not: the rows of a part. A handful of roots
 of a few hundred rows each are compressed; every part has a copy of one of them, moved to a place
 of its own. The Gaussian kernel does not see a translation, so L, Q and R of a copy are exact and
 the matrix is a valid one.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -17,8 +18,9 @@ from benchmarks.scaling.partitions import gamma_of
 from benchmarks.timing import timed
 from hssvm.hss import ClusterTree, NestedNystroem, factor
 from hssvm.hss.nystroem import GROWING_LEVELS
-from hssvm.hss.parts import compress_part, compress_top
+from hssvm.hss.parts import compress_part
 from hssvm.hss.samples import FarFieldSample
+from hssvm.hss.top import TopLevels, compress_top, group_parts
 from hssvm.kernels import Gaussian
 from hssvm.training.config import RANK
 
@@ -56,20 +58,57 @@ def make_roots(kernel):
     return made
 
 
-def make_top(n_parts, seed=0):
-    """A `TopLevels`, the R of all parts, and the seconds of the compression."""
-    kernel = Gaussian(gamma_of(N_FEATURES))
-    depth = (n_parts - 1).bit_length()
-    made, place = make_roots(kernel), places(depth, np.random.default_rng(seed))
-    slots = np.arange(n_parts)
-    parts = [made[slot % N_ROOTS] for slot in slots]
-    roots = [replace(root, X=root.X + place[slot]) for slot, (root, _, _) in enumerate(parts)]
-    sample = np.concatenate([rows + place[slot] for slot, (_, _, rows) in enumerate(parts)])
-    ends = N_SAMPLE * np.minimum(np.arange(2**depth + 1), n_parts)
-    top, seconds = timed(
-        lambda: compress_top(kernel, roots, slots, sample, ends, COMPRESSOR, GROWING_LEVELS)
-    )
-    return top, [R for _, R, _ in parts], seconds
+@dataclass(frozen=True)
+class Tier:
+    """The first and largest group of a tier.
+
+    Attributes
+    ----------
+    top : TopLevels
+    R : list of arrays
+        Those of its members.
+    slots : (n_members,) int64
+    compress : float
+        Seconds of the compression.
+    """
+
+    top: TopLevels
+    R: list
+    slots: np.ndarray
+    compress: float
+
+
+def make_tiers(n_parts, seed=0):
+    """One group of every tier, lowest first: what lies between a part and the root."""
+    kernel, rng = Gaussian(gamma_of(N_FEATURES)), np.random.default_rng(seed)
+    made, below, tiers = make_roots(kernel), GROWING_LEVELS, []
+    for groups in group_parts(np.arange(n_parts), (n_parts - 1).bit_length()):
+        group = groups[0]
+        place = places(group.level + group.depth, rng)
+        members = [made[slot % len(made)] for slot in group.slots]
+        roots = [
+            replace(root, X=root.X + place[slot])
+            for slot, (root, _, _) in zip(group.slots, members, strict=True)
+        ]
+        sample = np.concatenate(
+            [rows + place[slot] for slot, (*_, rows) in zip(group.slots, members, strict=True)]
+        )
+        ends = N_SAMPLE * np.minimum(np.arange(2**group.depth + 1), group.slots.size)
+        first_of_siblings = 2 ** (group.depth + np.arange(group.level)[::-1])
+        outside = [made[0][2] + place[slot] for slot in first_of_siblings]
+        far = FarFieldSample(
+            np.concatenate([sample[:0], *outside]), N_SAMPLE * np.arange(group.level + 1)
+        )
+        rows = group.slots, sample, ends
+        (top, root), seconds = timed(
+            partial(compress_top, kernel, roots, *rows, COMPRESSOR, below, outside=far)
+        )
+        R = [R for _, R, _ in members]
+        tiers.append(Tier(top, R, group.slots, seconds))
+        # The groups of the tier above have copies of this one.
+        made = [(root, top.factor(np.concatenate(R)).R, sample[:: group.slots.size])]
+        below += group.depth
+    return tiers
 
 
 def nbytes(top, top_factor):
@@ -79,19 +118,25 @@ def nbytes(top, top_factor):
 
 
 def measure(n_parts, columns=(1, 10), repeats=5):
-    """Seconds of everything that the top does, with `OMP_NUM_THREADS` threads."""
-    top, R, compress_seconds = make_top(n_parts)
-    R = np.concatenate(R)
-    top_factor, factor_seconds = timed(lambda: top.factor(R))
-    found = {
-        "parts": n_parts,
-        "rank": int(np.diff(top.ranks).max()),
-        "compress": compress_seconds,
-        "factor": factor_seconds,
-        "bytes": nbytes(top, top_factor),
-    }
-    for k in columns:
-        c = np.ones((int(top.ranks[-1]), k), top.dtype)
-        found[f"solve {k}"] = min(timed(lambda: top_factor.solve(c))[1] for _ in range(repeats))
-        found[f"far field {k}"] = min(timed(lambda: top.far_field(c))[1] for _ in range(repeats))
+    """Seconds of everything on the way from a part to the root, with `OMP_NUM_THREADS` threads.
+
+    The groups of a tier work at the same time, so it is one group of every tier.
+    """
+    found = {"parts": n_parts, "on the way": on_the_way(n_parts), "rank": ROOT_RANK}
+    for tier in make_tiers(n_parts):
+        top, R = tier.top, np.concatenate(tier.R)
+        top_factor, factor_seconds = timed(partial(top.factor, R))
+        here = {"compress": tier.compress, "factor": factor_seconds}
+        for k in columns:
+            c = np.ones((int(top.ranks[-1]), k), top.dtype)
+            for name, sweep in [("solve", top_factor.solve), ("far field", top.far_field)]:
+                here[f"{name} {k}"] = min(timed(partial(sweep, c))[1] for _ in range(repeats))
+        found = {**found, **{key: found.get(key, 0.0) + value for key, value in here.items()}}
+        found["bytes"] = max(found.get("bytes", 0), nbytes(top, top_factor))
     return found
+
+
+def on_the_way(n_parts):
+    """Number of members of the groups between a part and the root."""
+    tiers = group_parts(np.arange(n_parts), (n_parts - 1).bit_length())
+    return sum(max(group.members.size for group in groups) for groups in tiers)

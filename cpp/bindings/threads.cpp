@@ -1,5 +1,10 @@
-// Number of threads, interrupts, forks, and calls in progress at exit.
+// Number of threads, interrupts, forks, freed memory, and calls in progress at exit.
 #include <nanobind/nanobind.h>
+
+#include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "arrays.hpp"
 #include "gil.hpp"
@@ -32,6 +37,12 @@ void bind_threads(nb::module_& m) {
         },
         "n"_a);
     m.def("thread_count", &hss::thread_count);
+    // The allocator keeps small arrays that were freed; a compression frees gigabytes of them.
+    m.def("trim_heap", [] {
+#ifdef __GLIBC__
+        malloc_trim(0);
+#endif
+    });
 }
 
 }  // namespace bindings

@@ -23,6 +23,7 @@ from benchmarks.scaling.model import (
 )
 from benchmarks.scaling.partitions import make_piece, make_pieces
 from hssvm.dask.coordinator import Coordinator
+from hssvm.dask.messages import Request
 
 FILE = Path(__file__).parents[2] / "docs" / "scaling" / "results.json"
 
@@ -117,7 +118,8 @@ def test_rows_of_growth_are_what_they_were():
 
 def test_a_simulated_top_is_that_of_a_positive_definite_matrix():
     """``(M + K~)^-1`` through the top is symmetric and positive, as an inverse is."""
-    top, R, _ = tops.make_top(3)
+    (tier,) = tops.make_tiers(3)
+    top, R = tier.top, tier.R
     solve = top.factor(np.concatenate(R)).solve
     c = np.random.default_rng(0).standard_normal((int(top.ranks[-1]), 2)).astype(top.dtype)
     far = top.far_field(c)
@@ -137,8 +139,8 @@ def test_messages_are_hardly_larger_than_their_numbers():
 def test_an_echo_does_for_a_top():
     coordinator = Coordinator(messages.Echo(3, 5), np.arange(3))
     own = [np.full((5, 1), float(part)) for part in range(3)]
-    answers, _ = coordinator._top_levels("far_field", own, 0)
-    assert [answer[0][0, 0] for answer in answers] == [0.0, 1.0, 2.0]
+    answers = coordinator._reply([Request("far_field", [c]) for c in own])
+    assert [answer.arrays[0][0, 0] for answer in answers] == [0.0, 1.0, 2.0]
 
 
 def test_a_peak_is_seen():
@@ -155,12 +157,13 @@ def test_runs_on_a_small_cluster():
         without = alone.measure(client, 2000)
         bare = messages.bare(client, sorted(client.nthreads()), n_rounds=3)
         crowd = messages.crowd(client, 5, n_rounds=2)
+        tree = messages.tree(client, 33, n_rounds=2)
         shuffle = fits.shuffle_tasks(client, n_pieces=3, n_parts=4)
     assert fit["iterations"] == alone.N_ITER
     assert fit["meetings"] > fit["iterations"]
     assert fit["accuracy"] > 75
     assert len(fit["waited"]) == without["workers"] == 2
-    assert min(without["iteration"], bare["solve"], bare["sum"], crowd["round"]) > 0
+    assert min(without["iteration"], bare["solve"], bare["sum"], crowd["round"], tree["solve"]) > 0
     assert bare["solve bytes"] > 2 * 4 * tops.ROOT_RANK
     assert shuffle["shuffle"] > 0
 

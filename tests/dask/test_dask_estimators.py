@@ -30,7 +30,8 @@ from hssvm.dask.shuffle import join, split
 from hssvm.dask.summary import describe, merge
 from hssvm.dask.waiting import wait_for
 from hssvm.hss import ClusterTree, HSSMatrix, NestedNystroem
-from hssvm.hss.parts import compress_part, compress_top, join_trees
+from hssvm.hss.parts import compress_part, join_trees
+from hssvm.hss.top import compress_top
 from hssvm.hss.tree import depth_for
 from hssvm.operators import HSSOperator
 from hssvm.solvers import ADMM, Status
@@ -59,7 +60,7 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, number
         matrices.append(built[0])
         roots.append(built[1])
     splits = layout.splits
-    top = compress_top(
+    top, _ = compress_top(
         kernel, roots, splits.slots, planned.X, planned.offsets, compressor, depth,
         random_state=tree_seed,
     )  # fmt: skip

@@ -2,10 +2,12 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -64,7 +66,8 @@ before = status("VmRSS")
 model.fit(X, y)
 peak = status("VmHWM") - before
 refine = model.fit_report_.n_working > 0
-account = model._config().plan(X.shape[0], refine=refine).memory(X, len(model.dual_coef_))
+plan = model._config().plan(*X.shape, refine=refine, sparse=scipy.sparse.issparse(X))
+account = plan.memory(X, len(model.dual_coef_))
 least = account.largest_peak(account.min_cache)
 expected = model.estimate_cost(X, y).memory if limit is None else None
 print(json.dumps({"peak": peak, "expected": expected, "least": least}))
@@ -125,6 +128,29 @@ def test_the_error_names_a_rank_that_fits(rng):
     model.set_params(max_rank=rank).fit(X, y)
     with pytest.raises(MemoryError):
         model.set_params(max_rank=rank + 2).fit(X, y)  # ranks of upper levels are rounded
+
+
+def test_a_limit_moves_matrix_and_factor_to_disk(rng, monkeypatch, caplog):
+    monkeypatch.setattr("hssvm.training.memory.SMALL", 1000)
+    monkeypatch.setattr("hssvm.hss.scratch.SMALL", 1000)
+    X, y = data(rng, 12_000)
+    model = SVC(n_trees=2, max_rank=80, refine=False, tol=0.1, random_state=0)
+    account = model._config().plan(12_000, refine=False).memory(X, 1)
+    on_disk = replace(account, on_disk=True).largest_peak(0)
+    assert on_disk < 0.8 * account.largest_peak(0)
+    expected = clone(model).fit(X, y).decision_function(X)
+    created = []
+    monkeypatch.setattr(
+        "hssvm.hss.scratch.tempfile.TemporaryFile",
+        lambda make=tempfile.TemporaryFile: created.append(make()) or created[-1],
+    )
+    with caplog.at_level("INFO", "hssvm"):
+        model.set_params(memory_limit=1.01 * on_disk).fit(X, y)
+    assert_array_equal(model.decision_function(X), expected)
+    assert len(created) > 20
+    assert "are stored in files" in caplog.text
+    with pytest.raises(MemoryError):
+        model.set_params(memory_limit=0.99 * on_disk).fit(X, y)
 
 
 def test_a_limit_shrinks_the_working_set(rng):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers.parts_in_threads import Parts
+from helpers.parts_in_threads import Parts, served_slots
 from helpers.predictors import leafwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,29 +15,33 @@ from numpy.testing import assert_allclose, assert_array_equal
 import hssvm.hss.nystroem
 import hssvm.hss.parts
 from hssvm.hss import ClusterTree, NestedNystroem, compress, factor
-from hssvm.hss.parts import SubtreeRoot, TopLevels
+from hssvm.hss.parts import SubtreeRoot
+from hssvm.hss.top import TopLevels, group_parts
 from hssvm.kernels import Gaussian, Laplacian
 
 some_parts = {
     "seed": st.integers(0, 2**31 - 1),
     "n": st.integers(100, 500),
     "p": st.integers(1, 5),
-    "n_parts": st.integers(1, 6),
+    "n_parts": st.integers(1, 9),
+    "fan_in": st.sampled_from([2, 4, 32]),
     "leaf_size": st.integers(8, 40),
     "max_rank": st.integers(1, 30),
 }
 
 
-def make(seed, n, p, n_parts, leaf_size, max_rank, dtype=np.float64):
+def make(seed, n, p, n_parts, leaf_size, max_rank, fan_in=32, dtype=np.float64):
     X = np.random.default_rng(seed).standard_normal((n, p)).astype(dtype)
     compressor = NestedNystroem(rtol=0, max_rank=max_rank)
-    return Parts(Gaussian(0.3), X, n_parts, compressor, leaf_size, seed)
+    return Parts(Gaussian(0.3), X, n_parts, compressor, leaf_size, seed, fan_in=fan_in)
 
 
 @settings(max_examples=25)
 @given(**some_parts)
-def test_products_and_solves_are_those_of_one_psd_matrix(seed, n, p, n_parts, leaf_size, max_rank):
-    parts = make(seed, n, p, n_parts, leaf_size, max_rank)
+def test_products_and_solves_are_those_of_one_psd_matrix(
+    seed, n, p, n_parts, fan_in, leaf_size, max_rank
+):
+    parts = make(seed, n, p, n_parts, leaf_size, max_rank, fan_in)
     rng = np.random.default_rng(seed)
     b, shift = rng.standard_normal((n, 2)), 10.0 ** rng.uniform(-2, 1, n)
 
@@ -64,10 +68,10 @@ def test_products_and_solves_are_those_of_one_psd_matrix(seed, n, p, n_parts, le
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_parts", [2, 4])
-def test_equals_the_joined_matrix(n_parts, dtype, rng):
+@pytest.mark.parametrize(("n_parts", "fan_in"), [(2, 32), (4, 32), (4, 2), (8, 4)])
+def test_equals_the_joined_matrix(n_parts, fan_in, dtype, rng):
     n = 2000
-    parts = make(rng.integers(2**31), n, 3, n_parts, 64, 20, dtype)
+    parts = make(rng.integers(2**31), n, 3, n_parts, 64, 20, fan_in, dtype)
     whole = parts.joined()
     b = rng.standard_normal((n, 3)).astype(dtype)
 
@@ -96,10 +100,10 @@ def test_equals_local_compression_with_the_same_samples(n_parts, rng, monkeypatc
         return drawn[-1]
 
     monkeypatch.setattr(hssvm.hss.nystroem, "draw_samples", record)
-    monkeypatch.setattr(hssvm.hss.parts, "draw_samples", record)
+    monkeypatch.setattr(hssvm.hss.top, "draw_samples", record)
     n = 1024 * n_parts
     parts = make(rng.integers(2**31), n, 3, n_parts, 64, 12)
-    depth, top_depth = parts.matrices[0].tree.depth, len(parts.top.levels)
+    depth, top_depth = parts.matrices[0].tree.depth, parts.top_depth
     n_levels = depth + 1
     by_level = {}
     for level in range(n_levels):  # of a part, leaves first
@@ -108,9 +112,8 @@ def test_equals_local_compression_with_the_same_samples(n_parts, rng, monkeypatc
             here = drawn[part * n_levels + level]
             blocks.append(np.concatenate([parts.rows[part], parts.outside[part]])[here])
         by_level[top_depth + depth - level] = np.concatenate(blocks)
-    n_skeleton = sum(root.X.shape[0] for root in parts.roots)
     for i, here in enumerate(drawn[n_parts * n_levels :]):
-        by_level[top_depth - 1 - i] = parts.sample[here - n_skeleton]
+        by_level[top_depth - 1 - i] = parts.sample[here]
 
     monkeypatch.setattr(
         hssvm.hss.nystroem, "draw_samples", lambda tree, level, *rest: by_level[level]
@@ -151,8 +154,29 @@ def test_sparse_rows(rng):
 
 def test_top_and_roots_can_travel(rng):
     parts = make(3, 400, 2, 3, 20, 10)
-    c = rng.standard_normal((int(parts.top.ranks[-1]), 2))
-    copy = pickle.loads(pickle.dumps(parts.top))
+    top = parts.tops[0][0]
+    c = rng.standard_normal((int(top.ranks[-1]), 2))
+    copy = pickle.loads(pickle.dumps(top))
     assert isinstance(copy, TopLevels)
-    assert_array_equal(copy.far_field(c), parts.top.far_field(c))
+    assert_array_equal(copy.far_field(c), top.far_field(c))
     assert isinstance(pickle.loads(pickle.dumps(parts.roots[0])), SubtreeRoot)
+
+
+@settings(max_examples=50)
+@given(n_parts=st.integers(1, 3000), fan_in=st.sampled_from([2, 8, 32]))
+def test_groups_are_a_tree_over_all_parts(n_parts, fan_in):
+    depth = (n_parts - 1).bit_length()
+    slots = served_slots(n_parts, depth)
+    below, nodes = [[part] for part in range(n_parts)], slots
+    tiers = group_parts(slots, depth, fan_in)
+    for groups in tiers:
+        assert max(group.members.size for group in groups) <= fan_in
+        assert np.concatenate([group.members for group in groups]).tolist() == [*range(len(below))]
+        for group in groups:
+            assert group.first_part == below[group.members[0]][0]
+            first = group.node << group.depth
+            assert (first + group.slots).tolist() == nodes[group.members].tolist()
+        below = [[part for m in group.members for part in below[m]] for group in groups]
+        nodes = np.array([group.node for group in groups])
+    assert below == [list(range(n_parts))]
+    assert [tiers[-1][0].level, sum(groups[0].depth for groups in tiers)] == [0, depth]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hssvm.comm import SERIAL
-from hssvm.dask.coordinator import CommunicationError
+from hssvm.dask.messages import CommunicationError
 from hssvm.hss import NestedNystroem
 from hssvm.kernels import Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
@@ -83,7 +83,7 @@ def test_quantiles_of_parts(seed, n, n_parts, n_values):
         )
 
     expected = weighted_quantiles(points, weights, mass)
-    for found in sums_in_threads(n_parts, work):
+    for found in sums_in_threads(n_parts, work, fan_in=2):
         assert_allclose(found, expected, rtol=1e-12)
     for b, p, w, m in zip(expected, points, weights, mass, strict=True):
         taken = p[w > 0]
@@ -95,7 +95,8 @@ def test_quantiles_of_parts(seed, n, n_parts, n_values):
         assert w[p <= b].sum() - m >= -1e-9 * n or b == taken.max()
 
 
-def test_sums_travel_with_the_next_message():
+@pytest.mark.parametrize("fan_in", [2, 32])
+def test_sums_travel_with_the_next_message(fan_in):
     def work(communicator):
         rank = np.array([communicator.rank])
         later = communicator.allreduce_async(np.array([1.0, communicator.rank]))
@@ -104,20 +105,21 @@ def test_sums_travel_with_the_next_message():
         total = later()
         return largest[0], total, communicator.n_rounds - before, communicator.allgather([rank])
 
-    for largest, total, n_rounds, (everybody,) in sums_in_threads(3, work):
+    for largest, total, n_rounds, (everybody,) in sums_in_threads(3, work, fan_in):
         assert (largest, n_rounds) == (2, 0)
         assert_allclose(total, [3, 3])
         assert_allclose(everybody, [0, 1, 2])
 
 
-def test_an_error_of_one_part_ends_all():
+@pytest.mark.parametrize("fan_in", [2, 32])
+def test_an_error_of_one_part_ends_all(fan_in):
     def work(communicator):
         if communicator.rank == 1:
             raise ValueError("no")
         communicator.allreduce(np.ones(1))
 
     with pytest.raises(CommunicationError, match="no"):
-        sums_in_threads(2, work)
+        sums_in_threads(4, work, fan_in)
 
 
 @pytest.mark.parametrize("make", [classes, values, novelty])

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.comm import Communicator, Reduction
-from hssvm.dask.coordinator import (
-    TIMEOUT,
-    CommunicationError,
-    Reply,
-    Request,
-    TopLevelError,
-)
+from hssvm.dask.messages import Link, Reply, Request
 from hssvm.hss.matrix import RootExchange
 from hssvm.hss.parts import TopConnection
 from hssvm.kernels.base import Floats
@@ -28,8 +22,7 @@ class ActorCommunicator(Communicator):
 
     Parameters
     ----------
-    coordinator : Actor
-        The actor of a `Coordinator`.
+    link : Link
     rank : int
         Index of the part.
     size : int
@@ -39,27 +32,30 @@ class ActorCommunicator(Communicator):
     ----------
     stop : Status or None
         A status if the fit should stop, as of the last synchronization.
-    n_rounds, seconds, n_bytes : int, float, int
-        Number of synchronizations so far, the time spent in them, and the size of the arrays that
-        were sent and received.
+    seconds, n_bytes : float, int
+        Time spent in synchronizations so far, and the size of the arrays that were sent and
+        received.
     """
 
-    def __init__(self, coordinator: Any, rank: int, size: int) -> None:
-        self.coordinator = coordinator
+    def __init__(self, link: Link, rank: int, size: int) -> None:
+        self.link = link
         self.rank, self.size = rank, size
         self.stop: Status | None = None
-        self.n_rounds = 0
         self.seconds, self.n_bytes = 0.0, 0
         self._pending: list[_PendingSum] = []
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of synchronizations so far."""
+        return self.link.n_rounds
 
     def synchronize(self, kind: str, arrays: Sequence[NDArray[Any]], number: int = 0) -> Reply:
         """Send a request with all pending sums, and wait for the reply."""
         pending, self._pending = self._pending, []
         request = Request(kind, arrays, [item.value for item in pending], number)
         start = time.perf_counter()
-        reply: Reply = self._call("synchronize", self.rank, self.n_rounds, request)
+        reply = self.link.exchange(request)
         self.seconds += time.perf_counter() - start
-        self.n_rounds += 1
         messages = (request.arrays, request.piggybacked, reply.arrays, reply.piggybacked)
         self.n_bytes += sum(array.nbytes for arrays in messages for array in arrays)
         self.stop = reply.stop
@@ -67,19 +63,9 @@ class ActorCommunicator(Communicator):
             item.value, item.done = value, True
         return reply
 
-    def _call(self, method: str, *args: Any) -> Any:
-        try:
-            return getattr(self.coordinator, method)(*args).result(timeout=TIMEOUT + 60)
-        except (CommunicationError, TopLevelError):
-            raise
-        except Exception as error:
-            raise CommunicationError(
-                f"the worker of the coordinator was lost ({error!r})"
-            ) from error
-
     def report_progress(self, iteration: int, value: float, refining: bool) -> None:
         """Report the progress of the solver to the driver; see `Progress`."""
-        self._call("report_progress", (iteration, value, refining))
+        self.link.call("report_progress", (iteration, value, refining))
 
     def allreduce(self, values: NDArray[Any], op: Reduction = "sum") -> NDArray[Any]:
         """Combine the arrays of all parts elementwise."""

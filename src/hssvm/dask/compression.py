@@ -1,4 +1,4 @@
-"""Distributed compression: a task for every part, and one for the top levels."""
+"""Distributed compression: a task for every part, and one for every group of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from distributed import get_worker
+from distributed import Future, get_worker
 
 from hssvm._threads import openmp_threads
-from hssvm.dask.plan import Plan
+from hssvm.dask.plan import GroupSample
 from hssvm.dask.shuffle import PartRows
 from hssvm.hss import ClusterTree, Compressor, HSSMatrix, NestedNystroem
-from hssvm.hss.parts import SubtreeRoot, TopLevels, compress_part, compress_top
+from hssvm.hss.parts import SubtreeRoot, compress_part
 from hssvm.hss.samples import FarFieldSample
+from hssvm.hss.top import Group, TopLevels, compress_top
 from hssvm.kernels import Kernel
 from hssvm.training import TrainingConfig, TrainingPlan
 
@@ -33,6 +34,44 @@ class CompressedPart:
     matrix: HSSMatrix
     root: SubtreeRoot
     rows: PartRows
+
+
+@dataclass(frozen=True, eq=False)
+class CompressedGroup:
+    """The levels of a group of parts.
+
+    Attributes
+    ----------
+    top : TopLevels
+    root : SubtreeRoot
+    """
+
+    top: TopLevels
+    root: SubtreeRoot
+
+
+@dataclass(frozen=True, eq=False)
+class CompressedTree:
+    """A compressed tree of the forest, on the workers.
+
+    Attributes
+    ----------
+    parts : list of Future
+        Futures of `CompressedPart`.
+    tiers : list of list of Group
+        Groups of parts, and of groups, as returned by `group_parts`.
+    tops : list of list of Future
+        Futures of their `TopLevels`.
+    """
+
+    parts: list[Future]
+    tiers: list[list[Group]]
+    tops: list[list[Future]]
+
+    @property
+    def futures(self) -> list[Future]:
+        """All futures."""
+        return [*self.parts, *(top for tier in self.tops for top in tier)]
 
 
 def n_rows_of(rows: PartRows) -> int:
@@ -64,31 +103,37 @@ def compress_rows(
     return CompressedPart(matrix, root, rows)
 
 
-def root_of(compressed: CompressedPart) -> SubtreeRoot:
-    """Root of a part, for the compression of the top levels."""
+def root_of(compressed: CompressedPart | CompressedGroup) -> SubtreeRoot:
+    """Root of a part or a group, for the compression of the levels above."""
     return compressed.root
 
 
-def compress_top_levels(
+def compress_group(
     roots: Sequence[SubtreeRoot],
-    planned: Plan,
+    sample: GroupSample,
+    group: Group,
     depth: int,
     kernel: Kernel,
     plan: TrainingPlan,
     number: int,
-) -> TopLevels:
-    """Compress the levels above the parts for a tree of the forest."""
+) -> CompressedGroup:
+    """Compress the levels of a group for a tree of the forest; `depth` is that of the trees below.
+
+    The groups of a tier, whose nodes differ, use different random numbers.
+    """
     with openmp_threads(get_worker().state.nthreads):
-        return compress_top(
+        top, root = compress_top(
             kernel,
             roots,
-            planned.layout.splits.slots,
-            planned.X,
-            planned.offsets,
+            group.slots,
+            sample.X,
+            sample.offsets,
             nested_nystroem(plan.compressor),
             depth,
-            random_state=plan.tree_seed(number),
+            outside=sample.outside,
+            random_state=plan.tree_seed(number) + group.node,
         )
+    return CompressedGroup(top, root)
 
 
 def nested_nystroem(compressor: Compressor) -> NestedNystroem:
@@ -101,6 +146,11 @@ def nested_nystroem(compressor: Compressor) -> NestedNystroem:
     return compressor
 
 
-def top_ranks(top: TopLevels) -> list[int]:
+def top_of(compressed: CompressedGroup) -> TopLevels:
+    """Levels of a group, for its coordinator."""
+    return compressed.top
+
+
+def group_ranks(compressed: CompressedGroup) -> list[int]:
     """Largest rank per level, root first."""
-    return [int(np.diff(level.ranks).max()) for level in top.levels]
+    return [int(np.diff(level.ranks).max()) for level in compressed.top.levels]

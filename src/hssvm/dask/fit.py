@@ -11,16 +11,18 @@ from typing import Any
 from distributed import Client, Future
 
 from hssvm.dask.compression import (
+    CompressedTree,
+    compress_group,
     compress_rows,
-    compress_top_levels,
+    group_ranks,
     n_rows_of,
     root_of,
     should_refine,
-    top_ranks,
+    top_of,
 )
 from hssvm.dask.model import DistributedModel
 from hssvm.dask.partitions import as_partitions
-from hssvm.dask.plan import MIN_PART_ROWS, Layout, outside_of, plan
+from hssvm.dask.plan import MIN_PART_ROWS, Layout, group_sample, outside_of, plan
 from hssvm.dask.shuffle import collect_parts
 from hssvm.dask.supervisor import Supervisor, TrainedModels
 from hssvm.dask.train import HeldOut, Job, PartResult
@@ -32,6 +34,7 @@ from hssvm.dask.waiting import (
     values_of,
     wait_for,
 )
+from hssvm.hss.top import group_parts
 from hssvm.hss.tree import depth_for
 from hssvm.kernels import Kernel
 from hssvm.training import FitReport, Task, TrainingConfig
@@ -189,28 +192,22 @@ class Grower:
         self, job: Job, earlier: TrainedModels | None
     ) -> tuple[TrainedModels, list[PartResult]]:
         """Add a tree to the earlier models; return the models, and the results of the parts."""
-        compressed, top = self._compress(job)
-        supervisor = Supervisor(
-            self.client,
-            compressed,
-            top,
-            self.layout.splits.slots,
-            job,
-            self.should_stop,
-            earlier,
-        )
+        tree = self._compress(job)
+        supervisor = Supervisor(self.client, tree, job, self.should_stop, earlier)
         try:
             goal = None if job.plan.solver == "paper" else job.plan.tol
             with FitReport().stage("solve", goal=goal):  # for the log; workers measure time
                 results, models = supervisor.train()
         finally:
             supervisor.release()
-            for future in [*compressed, top]:
+            for future in tree.futures:
                 future.release()
         return models, results
 
-    def _compress(self, job: Job) -> tuple[list[Future], Future]:
+    def _compress(self, job: Job) -> CompressedTree:
         plan, number = job.plan, job.number
+        splits = self.layout.splits
+        tiers = group_parts(splits.slots, splits.depth)
         with self.report.stage("compress"):
             outside = [self._submit(outside_of, self.planned, i) for i in range(len(self.rows))]
             compressed = [
@@ -231,13 +228,30 @@ class Grower:
             if number + 1 == plan.n_trees:
                 for own in self.rows:  # the scheduler recomputes the rows of a part that is lost
                     own.release()
-            roots = [self._submit(root_of, part) for part in compressed]
-            top = self._submit(
-                compress_top_levels, roots, self.planned, self.depth, self.kernel, plan, number
-            )
-            ranks = value_of(self.client, self._submit(top_ranks, top), self.should_stop)
+            below, depth, tops, ranks = compressed, self.depth, list[list[Future]](), list[int]()
+            for groups in tiers:
+                roots = [self._submit(root_of, member) for member in below]
+                below = [
+                    self._submit(
+                        compress_group,
+                        [roots[member] for member in group.members],
+                        self._submit(group_sample, self.planned, group),
+                        group,
+                        depth,
+                        self.kernel,
+                        plan,
+                        number,
+                    )
+                    for group in groups
+                ]
+                depth += groups[0].depth
+                tops.append([self._submit(top_of, group) for group in below])
+                found = [self._submit(group_ranks, group) for group in below]
+                wait_for(self.client, found, should_stop=self.should_stop)
+                here = values_of(self.client, found)
+                ranks = [*(max(level) for level in zip(*here, strict=True)), *ranks]
         self.ranks = [max(pair) for pair in zip_longest(self.ranks, ranks, fillvalue=0)]
-        return compressed, top
+        return CompressedTree(compressed, tiers, tops)
 
     def _submit(self, *args: Any, **options: Any) -> Future:
         return self.client.submit(*args, **options, pure=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from hssvm.dask.splits import SAMPLE_PER_PART, TopSplits
 from hssvm.dask.summary import Classes, DataSummary, describe, merge
 from hssvm.dask.waiting import ShouldStop, value_of
 from hssvm.hss.samples import FarFieldSample
+from hssvm.hss.top import Group
 from hssvm.kernels.base import Rows
 from hssvm.training.scaling import Scaling
 
@@ -84,6 +86,24 @@ class Plan:
     X: Rows
     offsets: NDArray[np.int64]
 
+    def outside(self, level: int, node: int, per_level: int = 1000) -> FarFieldSample:
+        """Sample the rows outside a node of the tree.
+
+        Parameters
+        ----------
+        level, node : int
+        per_level : int
+            Maximum number of rows from the sibling of an ancestor; they are evenly spaced in it.
+        """
+        depth = self.layout.splits.depth
+        rows = [np.arange(0)]
+        for ancestor in range(1, level + 1):
+            width = 2 ** (depth - ancestor)
+            sibling = (node >> (level - ancestor)) ^ 1
+            begin, end = (int(self.offsets[(sibling + i) * width]) for i in (0, 1))
+            rows.append(evenly_spaced(begin, end, per_level))
+        return FarFieldSample(self.X[np.concatenate(rows)], np.cumsum([r.size for r in rows]))
+
     @classmethod
     def of(
         cls,
@@ -118,6 +138,25 @@ class Plan:
         order = np.argsort(slot, kind="stable")
         offsets = np.searchsorted(slot[order], np.arange(2**splits.depth + 1))
         return cls(layout, X[order], offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSample:
+    """What the compression of a group needs to know of the rows.
+
+    Attributes
+    ----------
+    X : (m, p) array or CSR matrix
+        Rows of the members of the group, scaled, sorted by slot.
+    offsets : (n_slots + 1,) int64
+        The rows of slot s are ``X[offsets[s] : offsets[s + 1]]``.
+    outside : FarFieldSample or None
+        None if the group is the only one.
+    """
+
+    X: Rows
+    offsets: NDArray[np.int64]
+    outside: FarFieldSample | None
 
 
 def plan(
@@ -178,23 +217,33 @@ def layout_of(planned: Plan) -> Layout:
 
 
 def outside_of(planned: Plan, part: int, per_level: int = 1000) -> FarFieldSample:
-    """Sample the other parts for the compression of one part.
+    """Sample the other parts for the compression of one part; see `Plan.outside`."""
+    splits = planned.layout.splits
+    return planned.outside(splits.depth, int(splits.slots[part]), per_level)
+
+
+def group_sample(planned: Plan, group: Group, per_member: int = SAMPLE_PER_PART) -> GroupSample:
+    """Sample the members of a group, and what is outside it, for its compression.
 
     Parameters
     ----------
     planned : Plan
-    part : int
-    per_level : int
-        Maximum number of rows from the sibling of an ancestor; they are evenly spaced in it.
+    group : Group
+    per_member : int
+        Maximum number of rows of a member.
     """
-    splits = planned.layout.splits
-    depth, slot = splits.depth, int(splits.slots[part])
-    rows = []
-    for level in range(1, depth + 1):
-        width = 2 ** (depth - level)
-        sibling = (slot // width) ^ 1
-        begin, end = (planned.offsets[(sibling + i) * width] for i in (0, 1))
-        n = min(per_level, end - begin)
-        rows.append(begin + (2 * np.arange(n) + 1) * (end - begin) // max(2 * n, 1))
-    ends = np.cumsum([0, *(r.size for r in rows)])
-    return FarFieldSample(planned.X[np.concatenate([np.arange(0), *rows])], ends)
+    width = 2 ** (planned.layout.splits.depth - group.level - group.depth)
+    nodes = (group.node << group.depth) + np.arange(2**group.depth + 1)
+    ends = planned.offsets[nodes * width]
+    rows = [evenly_spaced(begin, end, per_member) for begin, end in pairwise(ends.tolist())]
+    return GroupSample(
+        planned.X[np.concatenate(rows)],
+        np.cumsum([0, *(r.size for r in rows)]),
+        planned.outside(group.level, group.node) if group.level else None,
+    )
+
+
+def evenly_spaced(begin: int, end: int, n_max: int) -> NDArray[np.int64]:
+    """Return at most `n_max` integers from the range, evenly spaced."""
+    n = min(n_max, end - begin)
+    return begin + (2 * np.arange(n) + 1) * (end - begin) // max(2 * n, 1)

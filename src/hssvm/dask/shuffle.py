@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import operator
+import pickle
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dask
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from dask import delayed
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
@@ -20,6 +24,9 @@ from hssvm.dask.partitions import Partition, identity
 from hssvm.dask.plan import Layout
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Rows, sort_groups, stack_rows
+
+MAX_CHUNK_TASKS = 2000
+"""Number of chunks up to which each is a task; a scheduler handles about a thousand per second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +59,8 @@ def collect_parts(
 ) -> list[Future]:
     """Read all partitions a second time, and send every row to its part.
 
-    One task per partition splits it into chunks; a tiny task per chunk makes it a separate object,
-    so that only this chunk is sent; and one task per part joins its chunks. Only the rows of the
-    parts are kept.
+    One task per partition splits it into chunks, and one per part joins its chunks. Only the rows
+    of the parts are kept.
 
     Parameters
     ----------
@@ -78,35 +84,93 @@ def collect_parts(
         raise ValueError(
             f"expected the {layout.offsets.size - 1} partitions of the plan, got {len(partitions)}"
         )
+    shared = delayed(identity, pure=False, traverse=False)(layout)
+    filled = {
+        int(layout.offsets[i]): partitions[i]
+        for i in np.flatnonzero(np.diff(layout.offsets)).tolist()
+    }
+    if len(filled) * layout.n_parts <= MAX_CHUNK_TASKS:
+        parts = _move_by_tasks(filled, shared, owners, seed)
+    else:
+        parts = _move_by_p2p(filled, shared, owners, seed)
+    # The graph has many tiny tasks, and the user cannot make it smaller.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+        return client.compute(parts)
+
+
+def _move_by_tasks(
+    partitions: Mapping[int, Delayed], layout: Delayed, owners: Sequence[str], seed: int
+) -> list[Delayed]:
+    """Make every chunk the result of a tiny task, so that only this chunk is sent.
+
+    `partitions` are those with rows, by the global index of the first; the chunks of a part are
+    joined on its owner.
+    """
     name = uuid.uuid4().hex
     # Dask treats tasks named split-shuffle as tiny, and runs them on the worker of the partition.
     cut, chunk, part = f"cut-{name}", f"split-shuffle-{name}", f"part-{name}"
-    shared = delayed(identity, pure=False, traverse=False)(layout)
-    filled = np.flatnonzero(np.diff(layout.offsets)).tolist()
     cuts = {
-        (cut, i): (split, partitions[i].key, shared.key, int(layout.offsets[i]), seed)
-        for i in filled
+        (cut, i): (split, partition.key, layout.key, i, seed) for i, partition in partitions.items()
     }
     chunks = {
         (chunk, i, j): (operator.getitem, (cut, i), j)
-        for i in filled
-        for j in range(layout.n_parts)
+        for i in partitions
+        for j in range(len(owners))
     }
-    graph = HighLevelGraph.from_collections(cut, cuts, [*partitions, shared])
+    graph = HighLevelGraph.from_collections(cut, cuts, [*partitions.values(), layout])
     layers = {**graph.layers, chunk: MaterializedLayer(chunks)}
     needs = {**graph.dependencies, chunk: {cut}}
     for j, owner in enumerate(owners):
         layers[f"{part}-{j}"] = MaterializedLayer(
-            {(part, j): (join, [(chunk, i, j) for i in filled])},
+            {(part, j): (join, [(chunk, i, j) for i in partitions])},
             annotations={"workers": [owner], "allow_other_workers": True},
         )
         needs[f"{part}-{j}"] = {chunk}
     graph = HighLevelGraph(layers, needs)
-    # The graph has many tiny tasks, and the user cannot make it smaller.
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-        return client.compute(
-            [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(layout.n_parts)]
-        )
+    return [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(len(owners))]
+
+
+def _move_by_p2p(
+    partitions: Mapping[int, Delayed], layout: Delayed, owners: Sequence[str], seed: int
+) -> list[Delayed]:
+    """Move the chunks by Dask's P2P shuffle, whose tasks are as many as partitions and parts.
+
+    As `_move_by_tasks`. P2P moves the rows of data frames: here a chunk is a row, and its only
+    column the pickled chunk. It writes chunks to disk, and starts again if a worker is lost.
+    """
+    packed = [
+        delayed(pack, pure=False)(partition, layout, i, seed) for i, partition in partitions.items()
+    ]
+    frame = dd.from_delayed(packed, meta=chunk_frame([], 0), verify_meta=False)
+    divisions = list(range(len(owners) + 1))
+    moved = frame.set_index("part", divisions=divisions, shuffle_method="p2p")
+    parts = []
+    for owner, chunks in zip(owners, moved.to_delayed(), strict=True):
+        with dask.annotate(workers=[owner], allow_other_workers=True):
+            parts.append(delayed(unpack, pure=False)(chunks))
+    return parts
+
+
+def pack(partition: Partition, layout: Layout, offset: int, seed: int) -> pd.DataFrame:
+    """Split the rows of a partition into a data frame with a row for every part."""
+    return chunk_frame([pickle.dumps(c) for c in split(partition, layout, offset, seed)], offset)
+
+
+def chunk_frame(chunks: Sequence[bytes], offset: int) -> pd.DataFrame:
+    """Return a data frame with pickled chunks of all parts."""
+    dtype = pd.ArrowDtype(pa.large_binary())
+    return pd.DataFrame(
+        {
+            "part": np.arange(len(chunks)),
+            "offset": np.full(len(chunks), offset),
+            "chunk": pd.Series(chunks, dtype=dtype),
+        }
+    )
+
+
+def unpack(chunks: pd.DataFrame) -> PartRows:
+    """Join the pickled chunks of a part, in the order of the partitions."""
+    return join([pickle.loads(chunk) for chunk in chunks.sort_values("offset")["chunk"]])
 
 
 def split(partition: Partition, layout: Layout, offset: int, seed: int) -> list[PartRows]:

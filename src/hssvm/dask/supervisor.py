@@ -1,6 +1,6 @@
 """Training on all workers, restarted when a worker is lost.
 
-A *run* has a coordinator and a task for every part. If a worker is lost, or a part cannot reach the
+A *run* has coordinators, and a task for every part. If a worker is lost, or a part cannot reach the
 coordinator, the run is aborted, and all its tasks return. The scheduler recomputes the lost parts
 from the input data on other workers, and the next run resumes from the last checkpoint that all
 parts have.
@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from distributed import Client, Future
-from numpy.typing import NDArray
 
 from hssvm.dask.actors import resolve_actor
 from hssvm.dask.checkpoints import CheckpointId, CheckpointStore, load_model
-from hssvm.dask.coordinator import TIMEOUT, Coordinator
+from hssvm.dask.compression import CompressedTree
+from hssvm.dask.coordinator import Coordinator
+from hssvm.dask.messages import TIMEOUT, Membership
 from hssvm.dask.train import Job, PartResult, Unfinished, train_part
 from hssvm.dask.waiting import ClusterLost, ShouldStop, live_workers, value_of, values_of, wait_for
 
@@ -67,11 +68,7 @@ class Supervisor:
     Parameters
     ----------
     client : distributed.Client
-    compressed : list of Future
-        Futures of `CompressedPart`, one per part.
-    top : Future
-        Future of a `TopLevels`.
-    slots : (n_parts,) int64
+    tree : CompressedTree
     job : Job
     should_stop : callable
         Called periodically; returns a status if the fit should stop.
@@ -82,17 +79,13 @@ class Supervisor:
     def __init__(
         self,
         client: Client,
-        compressed: Sequence[Future],
-        top: Future,
-        slots: NDArray[Any],
+        tree: CompressedTree,
         job: Job,
         should_stop: ShouldStop,
         earlier: TrainedModels | None = None,
     ) -> None:
         self.client = client
-        self.compressed = list(compressed)
-        self.top = top
-        self.slots = slots
+        self.tree = tree
         self.job = job
         self.should_stop = should_stop
         self.earlier = earlier
@@ -130,9 +123,9 @@ class Supervisor:
 
     def _owners(self) -> list[str]:
         """Wait for all parts; return the worker of each."""
-        wait_for(self.client, [*self.compressed, self.top], should_stop=self.should_stop)
-        holders = self.client.who_has(self.compressed)
-        return [next(iter(holders.get(part.key, ())), "") for part in self.compressed]
+        wait_for(self.client, self.tree.futures, should_stop=self.should_stop)
+        holders = self.client.who_has(self.tree.parts)
+        return [next(iter(holders.get(part.key, ())), "") for part in self.tree.parts]
 
     def _stores_of(self, owners: Sequence[str]) -> tuple[list[list[Any]], str]:
         """Stores of every part: that of its worker, and one on another worker if there is one."""
@@ -156,24 +149,20 @@ class Supervisor:
         self, run: int, owners: Sequence[str], stores: Sequence[Sequence[Any]]
     ) -> tuple[list[PartResult], str]:
         start = self._last_checkpoint(len(owners))
-        n_threads = self.client.nthreads().get(owners[0], 1)
         try:
-            coordinator, future = self._actor(
-                owners[0], Coordinator, self.top, self.slots, n_threads
-            )
+            coordinators, places = self._coordinate(owners)
         except ClusterLost:
             raise
         except Exception as error:
             return [], f"a worker was lost before the training began ({error})"
-        self.coordinators.append(future)
         tasks = [
             self.client.submit(
                 train_part,
-                self.compressed[part],
+                self.tree.parts[part],
                 part,
                 run,
                 self.job,
-                pickle.dumps(coordinator),
+                places[part],
                 [pickle.dumps(store) for store in stores[part]],
                 None if start is None else (pickle.dumps(start[0][part]), start[1]),
                 None if self.earlier is None else self.earlier.models[part],
@@ -183,14 +172,37 @@ class Supervisor:
             )
             for part, owner in enumerate(owners)
         ]
-        return self._watch(tasks, coordinator, owners)
+        return self._watch(tasks, coordinators, owners)
+
+    def _coordinate(self, owners: Sequence[str]) -> tuple[list[Any], list[Membership]]:
+        """Create the coordinators, the highest tier first; return them, and those of the parts."""
+        coordinators: list[Any] = []
+        n_threads = self.client.nthreads()
+        places: list[Membership | None] = [None]
+        for tier in reversed(range(len(self.tree.tiers))):
+            below: dict[int, Membership] = {}
+            for above, group, top in zip(
+                places, self.tree.tiers[tier], self.tree.tops[tier], strict=True
+            ):
+                # Not on the worker of the tier below, which is busy at the same time.
+                owner = owners[group.first_part + min(tier, group.members.size - 1)]
+                coordinator, future = self._actor(
+                    owner, Coordinator, top, group.slots, n_threads.get(owner, 1), above
+                )
+                self.coordinators.append(future)
+                coordinators.append(coordinator)
+                address = pickle.dumps(coordinator)
+                below.update({int(m): (address, i) for i, m in enumerate(group.members)})
+            places = [below[member] for member in range(len(below))]
+        return coordinators, [below[part] for part in range(len(below))]
 
     def _watch(
-        self, tasks: list[Future], coordinator: Any, owners: Sequence[str]
+        self, tasks: list[Future], coordinators: Sequence[Any], owners: Sequence[str]
     ) -> tuple[list[PartResult], str]:
         """Wait for the tasks; abort the run if one of them cannot finish."""
         lost: set[str] = set()
         asked_to_stop, progress = None, None
+        first = coordinators[-len(self.tree.tiers[0])]  # that of the first part, which reports
 
         def watch() -> bool:
             nonlocal asked_to_stop, progress
@@ -198,12 +210,12 @@ class Supervisor:
             if lost:
                 return False
             with suppress(Exception):
-                latest = coordinator.last_progress().result(timeout=10)
+                latest = first.last_progress().result(timeout=10)
                 if latest is not None and latest != progress:
                     progress = latest
                     _log_progress(*latest)
                 if asked_to_stop is None and (status := self.should_stop()) is not None:
-                    coordinator.ask_to_stop(status).result(timeout=10)
+                    coordinators[0].ask_to_stop(status).result(timeout=10)
                     asked_to_stop = status
             return True
 
@@ -211,20 +223,22 @@ class Supervisor:
             wait_for(self.client, tasks, watch, should_stop=self.should_stop, together=True)
             if lost:
                 reason = f"the worker {', '.join(sorted(lost))} was lost"
-                self._abort(None if owners[0] in lost else coordinator, tasks, reason)
+                self._abort(coordinators, tasks, reason)
                 return [], reason
             results = values_of(self.client, tasks)
         except BaseException:
-            self._abort(coordinator, tasks, "another part failed")
+            self._abort(coordinators, tasks, "another part failed")
             raise
         reasons = [result.reason for result in results if isinstance(result, Unfinished)]
         return ([], reasons[0]) if reasons else (results, "")
 
-    def _abort(self, coordinator: Any | None, tasks: list[Future], reason: str) -> None:
+    def _abort(self, coordinators: Sequence[Any], tasks: list[Future], reason: str) -> None:
         self.aborted = True
-        with suppress(Exception):
-            if coordinator is not None:
-                coordinator.abort(reason).result(timeout=10)
+        messages = [coordinator.abort(reason) for coordinator in coordinators]
+        deadline = time.monotonic() + 10
+        for message in messages:
+            with suppress(Exception):  # its worker may be the lost one
+                message.result(timeout=max(0.1, deadline - time.monotonic()))
         with suppress(Exception):
             self.client.cancel(tasks, force=True)
 

@@ -18,7 +18,7 @@ from hssvm.dask.actors import Pickled, resolve_actor
 from hssvm.dask.checkpoints import STORE_TIMEOUT, CheckpointId, CheckpointStore
 from hssvm.dask.communicator import ActorCommunicator, RemoteTop
 from hssvm.dask.compression import CompressedPart
-from hssvm.dask.coordinator import CommunicationError
+from hssvm.dask.messages import CommunicationError, Link, Membership
 from hssvm.dask.waiting import TRANSFER
 from hssvm.kernels.base import Floats, Rows
 from hssvm.operators import HSSOperator
@@ -159,7 +159,7 @@ def train_part(
     part: int,
     run: int,
     job: Job,
-    coordinator: Pickled,
+    membership: Membership,
     stores: Sequence[Pickled],
     start: tuple[Pickled, CheckpointId] | None,
     earlier: PartModel | None = None,
@@ -171,8 +171,8 @@ def train_part(
     compressed : CompressedPart
     part, run : int
     job : Job
-    coordinator : Pickled
-        The actor of a `Coordinator`.
+    membership : Membership
+        In a group of parts.
     stores : sequence of Pickled
         Actors of `CheckpointStore`, that of this worker first.
     start : (Pickled, CheckpointId) or None
@@ -187,7 +187,7 @@ def train_part(
         try:
             store_actors = [resolve_actor(store) for store in stores]
             Z = None if start is None else _load(resolve_actor(start[0]), part, start[1])
-            communicator = ActorCommunicator(resolve_actor(coordinator), part, job.n_parts)
+            communicator = ActorCommunicator(Link.of(membership), part, job.n_parts)
             monitor = PartMonitor(communicator, run, store_actors)
             refining = start is not None and start[1][1]
             model, result = _train(compressed, job, communicator, monitor, Z, refining, earlier)

@@ -8,6 +8,7 @@ from hssvm._threads import with_serial_blas
 from hssvm.hss.compressors import Compressor
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.nystroem import NestedNystroem
+from hssvm.hss.scratch import Scratch
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Kernel, Rows, as_rows, require_finite
 
@@ -20,6 +21,7 @@ def compress(
     compressor: Compressor | None = None,
     *,
     random_state: int | np.random.Generator | None = 0,
+    scratch: Scratch | None = None,
     **parameters: float,
 ) -> HSSMatrix:
     """Compress the kernel matrix of `X`.
@@ -35,6 +37,8 @@ def compress(
         `NestedNystroem` (the default) or `HSSANN`.
     random_state : int, numpy Generator or None
         Determines the samples. A seed gives the same matrix with any number of threads.
+    scratch : Scratch, optional
+        Stores the matrix and its factors in files instead of memory.
     **parameters
         Parameters of the default `NestedNystroem`: rtol, max_rank, oversampling.
 
@@ -65,5 +69,5 @@ def compress(
     require_finite(X)
     kernel.check_rows(X)
     rng = np.random.default_rng(random_state)
-    levels = compressor.compress(kernel.matrix(X), coordinates, tree, rng)
-    return HSSMatrix(kernel, X, tree, levels, projection=compressor.projection)
+    levels = compressor.compress(kernel.matrix(X), coordinates, tree, rng, scratch)
+    return HSSMatrix(kernel, X, tree, levels, compressor.projection, scratch)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.hss.matrix import HSSLevel
+from hssvm.hss.scratch import Scratch
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Rows
 
@@ -34,12 +35,17 @@ class Compressor(ABC):
 
     @abstractmethod
     def compress(
-        self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator
+        self,
+        K: _core.KernelMatrix,
+        X: Rows,
+        tree: ClusterTree,
+        rng: np.random.Generator,
+        scratch: Scratch | None = None,
     ) -> list[HSSLevel]:
-        """Return the levels, root first."""
+        """Return the levels, root first; with a `scratch`, in its files."""
 
 
-def bottom_up(tree: ClusterTree, step: Step) -> list[HSSLevel]:
+def bottom_up(tree: ClusterTree, step: Step, scratch: Scratch | None = None) -> list[HSSLevel]:
     """Compress from the leaves up; the skeletons of a level are candidates of the level above.
 
     The levels are returned root first.
@@ -50,6 +56,8 @@ def bottom_up(tree: ClusterTree, step: Step) -> list[HSSLevel]:
         here = step(level, candidates, offsets)
         mean_rank, done = here.ranks[-1] / 2**level, 1 - level / (tree.depth + 1)
         logger.debug("compress: level %d, mean rank %.1f", level, mean_rank, extra={"done": done})
-        levels.append(here)
+        levels.append(here if scratch is None else here.moved(scratch))
         candidates, offsets = here.skeleton, np.ascontiguousarray(here.skeleton_offsets[::2])
+        del here
+        _core.trim_heap()
     return levels[::-1]

@@ -21,8 +21,14 @@ from hssvm.kernels.base import Floats, Kernel, Rows
 BLOCK_BYTES = 16e6
 """Size of the blocks in which kernel values are computed."""
 
-PROBES = 16
-"""Number of random vectors that K - K~ is multiplied by."""
+PROBES, FEW_PROBES, MANY_ROWS = 16, 4, 2**20
+"""Number of random vectors that K - K~ is multiplied by; with many rows, a few are as good, and
+take less memory."""
+
+
+def n_probes(n: int) -> int:
+    """Number of random vectors for a matrix with n rows."""
+    return PROBES if n <= MANY_ROWS else FEW_PROBES
 
 
 def estimate_error(
@@ -39,7 +45,7 @@ def estimate_error(
     ----------
     matrix : HSSMatrix
     n_rows : int
-        The cost is ``n_rows * n`` kernel values and a product with 16 columns.
+        The cost is ``n_rows * n`` kernel values and a product with 4 or 16 columns.
     matmul : callable, optional
         Returns ``K~ B``; by default the product with `matrix`.
     random_state : int, numpy Generator or None
@@ -64,11 +70,12 @@ def estimate_error(
     # |K|_F^2, as K often has one dominant eigenvalue; the sampled rows give |K|_F^2 directly.
     rng = np.random.default_rng(random_state)
     n = matrix.tree.n
-    B = rng.standard_normal((n, PROBES)).astype(matrix.dtype)
+    k = n_probes(int(communicator.allreduce(np.array([n]), "max")[0]))
+    B = rng.standard_normal((n, k)).astype(matrix.dtype)
     approximate = matrix @ B if matmul is None else matmul(B)
     rows = _draw(n, n_rows, rng, communicator)
     exact, squares = _products(matrix.kernel, matrix.X, B, matrix.X[rows], communicator)
-    difference = ((exact - approximate[rows]) ** 2).sum() / PROBES
+    difference = ((exact - approximate[rows]) ** 2).sum() / k
     sums = np.array([difference, squares.sum()]) * n / rows.size
     difference, total = communicator.allreduce(sums)
     return 0.0 if total == 0 else float(np.sqrt(difference / total))

@@ -13,6 +13,7 @@ from hssvm import _core
 from hssvm.hss.compressors import Compressor, bottom_up
 from hssvm.hss.matrix import HSSLevel
 from hssvm.hss.neighbors import nearest_neighbors, neighbor_samples
+from hssvm.hss.scratch import Scratch
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Rows
 
@@ -63,20 +64,31 @@ class HSSANN(Compressor):
         return self.max_rank
 
     def compress(
-        self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator
+        self,
+        K: _core.KernelMatrix,
+        X: Rows,
+        tree: ClusterTree,
+        rng: np.random.Generator,
+        scratch: Scratch | None = None,
     ) -> list[HSSLevel]:
-        """Return the levels, root first."""
+        """Return the levels, root first; with a `scratch`, in its files."""
         k = self.n_neighbors
         while True:
             k = min(k, tree.n - 1)
-            levels, enough = self._attempt(K, X, tree, rng, k)
+            levels, enough = self._attempt(K, X, tree, rng, scratch, k)
             if enough or k == tree.n - 1:
                 return levels
             k *= 2
             logger.info("compress: too few samples; restarting with %d neighbors", k)
 
     def _attempt(
-        self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator, k: int
+        self,
+        K: _core.KernelMatrix,
+        X: Rows,
+        tree: ClusterTree,
+        rng: np.random.Generator,
+        scratch: Scratch | None,
+        k: int,
     ) -> tuple[list[HSSLevel], bool]:
         single = X.dtype == np.float32
         interpolate_level = _core.interpolate_level_f32 if single else _core.interpolate_level_f64
@@ -100,4 +112,4 @@ class HSSANN(Compressor):
             below = HSSLevel(ranks, skeleton, ranks, basis, coupling, np.empty(0, X.dtype))
             return below
 
-        return bottom_up(tree, step), enough
+        return bottom_up(tree, step, scratch), enough

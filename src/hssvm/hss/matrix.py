@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.hss.coefficients import CoefficientPool
+from hssvm.hss.scratch import Scratch
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import LAYOUT, Floats, Kernel, Rows
@@ -44,6 +45,12 @@ class HSSLevel(Aligned):
     basis: Floats
     coupling: Floats
     expansion: Floats
+
+    def moved(self, scratch: Scratch) -> HSSLevel:
+        """Return the level with its large arrays in files."""
+        arrays = (self.basis, self.coupling, self.expansion)
+        basis, coupling, expansion = (scratch.move(array) for array in arrays)
+        return replace(self, basis=basis, coupling=coupling, expansion=expansion)
 
     @property
     def nbytes(self) -> int:
@@ -100,6 +107,8 @@ class HSSMatrix:
     projection : bool
         Whether the bases define projections, as with `NestedNystroem`. If not, K~ may be
         indefinite, and does not extend to new points.
+    scratch : Scratch, optional
+        Where factors of the matrix are stored, if not in memory.
     """
 
     def __init__(
@@ -109,12 +118,14 @@ class HSSMatrix:
         tree: ClusterTree,
         levels: list[HSSLevel],
         projection: bool = True,
+        scratch: Scratch | None = None,
     ) -> None:
         self.kernel = kernel
         self.projection = projection
         self.X = X
         self.tree = tree
         self.levels = levels
+        self.scratch = scratch
         self.kernel_matrix = kernel.matrix(X)
         self.layouts = [self._layout(level) for level in range(tree.depth + 1)]
         self.coefficients = CoefficientPool([int(level.ranks[-1]) for level in levels], self.dtype)

@@ -13,6 +13,7 @@ from hssvm import _core
 from hssvm.hss.compressors import Compressor, bottom_up
 from hssvm.hss.matrix import HSSLevel
 from hssvm.hss.samples import draw_samples
+from hssvm.hss.scratch import Scratch
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Rows
 
@@ -66,10 +67,15 @@ class NestedNystroem(Compressor):
         return int(self.max_rank * RANK_GROWTH ** min(depth - level, GROWING_LEVELS))
 
     def compress(
-        self, K: _core.KernelMatrix, X: Rows, tree: ClusterTree, rng: np.random.Generator
+        self,
+        K: _core.KernelMatrix,
+        X: Rows,
+        tree: ClusterTree,
+        rng: np.random.Generator,
+        scratch: Scratch | None = None,
     ) -> list[HSSLevel]:
-        """Return the levels, root first."""
-        return self.compress_part(K, X, tree, rng)[0]
+        """Return the levels, root first; with a `scratch`, in its files."""
+        return self.compress_part(K, X, tree, rng, scratch=scratch)[0]
 
     def compress_part(
         self,
@@ -78,6 +84,7 @@ class NestedNystroem(Compressor):
         tree: ClusterTree,
         rng: np.random.Generator,
         outside_offsets: NDArray[np.int64] | None = None,
+        scratch: Scratch | None = None,
     ) -> tuple[list[HSSLevel], _core.ChildBases]:
         """Return the levels, root first, and the basis of the root, for the level above.
 
@@ -96,7 +103,7 @@ class NestedNystroem(Compressor):
             here, below = self.compress_level(K, X.dtype, candidates, offsets, samples, cap, below)
             return here
 
-        levels = bottom_up(tree, step)
+        levels = bottom_up(tree, step, scratch)
         assert below is not None
         return levels, below
 

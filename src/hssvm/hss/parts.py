@@ -18,26 +18,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
 from hssvm._threads import with_serial_blas
-from hssvm.hss.coefficients import CoefficientPool
-from hssvm.hss.matrix import HSSLevel, HSSMatrix, RootExchange, sweep_inner
-from hssvm.hss.nystroem import SAMPLES_PER_RANK, NestedNystroem
-from hssvm.hss.samples import FarFieldSample, draw_samples
+from hssvm.hss.matrix import HSSMatrix, RootExchange
+from hssvm.hss.nystroem import NestedNystroem
+from hssvm.hss.samples import FarFieldSample
 from hssvm.hss.tree import ClusterTree
-from hssvm.hss.ulv import FactorLevel, factor_level, solve_inner
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows, as_rows, require_finite, stack_rows
 
 
 @dataclass(frozen=True, eq=False)
 class SubtreeRoot(Aligned):
-    """The root of a part, as the top needs it.
+    """The root of a part, or of a group of parts, as the levels above need it.
 
     Attributes
     ----------
@@ -94,134 +90,6 @@ def compress_part(
     return HSSMatrix(kernel, X, tree, levels), root
 
 
-@with_serial_blas
-def compress_top(
-    kernel: Kernel,
-    roots: Sequence[SubtreeRoot],
-    slots: NDArray[np.int64],
-    sample: Rows,
-    sample_offsets: NDArray[np.int64],
-    compressor: NestedNystroem,
-    part_depth: int,
-    *,
-    random_state: int | np.random.Generator | None = 0,
-) -> TopLevels:
-    """Compress the levels above the parts.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    roots : sequence of SubtreeRoot
-        Roots of all parts, in order.
-    slots : (n_parts,) int64
-        Slot of each part, increasing.
-    sample : (m, p) array or CSR matrix
-        Rows of all parts, sorted by slot.
-    sample_offsets : (2**q + 1,) int64
-        The rows of slot i are ``sample[sample_offsets[i] : sample_offsets[i + 1]]``.
-    compressor : NestedNystroem
-    part_depth : int
-        Depth of the parts' trees.
-    random_state : int, numpy Generator or None
-
-    Returns
-    -------
-    TopLevels
-    """
-    n_slots = sample_offsets.size - 1
-    depth = n_slots.bit_length() - 1
-    sizes, ranks = np.zeros((2, n_slots), np.int64)
-    sizes[slots] = [root.X.shape[0] for root in roots]
-    ranks[slots] = [root.rank for root in roots]
-    skeleton_offsets, rank_offsets = (
-        np.concatenate([[0], np.cumsum(count)]) for count in (sizes, ranks)
-    )
-    below = _core.ChildBases(
-        sizes,
-        ranks,
-        np.concatenate([root.cholesky for root in roots]),
-        np.concatenate([root.rotation for root in roots]),
-    )
-    X = stack_rows([*(root.X for root in roots), sample])
-    K, n = kernel.matrix(X), int(skeleton_offsets[-1])
-    no_cuts = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
-    sample_tree = ClusterTree(
-        np.arange(n, X.shape[0]), depth, *no_cuts, leaf_offsets=sample_offsets
-    )
-    rng = np.random.default_rng(random_state)
-    candidates, ends = np.arange(n), skeleton_offsets
-    levels: list[HSSLevel] = []
-    for level in reversed(range(depth)):
-        offsets = np.ascontiguousarray(ends[::2])
-        cap = compressor.largest_rank(depth + part_depth, level) if level else 0
-        cap = min(cap, int(np.diff(offsets).max()))
-        samples = draw_samples(sample_tree, level, SAMPLES_PER_RANK * cap, rng)
-        here, below = compressor.compress_level(
-            K, X.dtype, candidates, offsets, samples, cap, below
-        )
-        levels.append(here)
-        candidates, ends = here.skeleton, here.skeleton_offsets
-    return TopLevels(levels[::-1], rank_offsets, X.dtype)
-
-
-class TopLevels:
-    """The levels above the parts, as returned by `compress_top`.
-
-    Parameters
-    ----------
-    levels : list of HSSLevel
-        Root first.
-    ranks : (2**depth + 1,) int64
-        Cumulative sum of the ranks of the slots' roots, starting at 0.
-    dtype : dtype
-    """
-
-    def __init__(
-        self, levels: list[HSSLevel], ranks: NDArray[np.int64], dtype: np.dtype[Any]
-    ) -> None:
-        self.levels = levels
-        self.ranks = np.require(ranks, None, "A")
-        self.dtype = np.dtype(dtype)
-        child_ranks = [*(level.ranks for level in levels[1:]), ranks]
-        self.row_offsets = [np.ascontiguousarray(below[::2]) for below in child_ranks]
-        self.layouts = [
-            _core.LevelLayout(ends, level.ranks, below, None)
-            for ends, level, below in zip(self.row_offsets, levels, child_ranks, strict=False)
-        ]
-        counts = [*(int(level.ranks[-1]) for level in levels), int(ranks[-1])]
-        self.coefficients = CoefficientPool(counts, self.dtype)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TopLevels, (self.levels, self.ranks, self.dtype)
-
-    @with_serial_blas
-    def far_field(self, c: Floats) -> Floats:
-        """Compute what the parts contribute to each other in a product with K~.
-
-        Parameters
-        ----------
-        c : (sum of ranks, k)
-            Coefficients of the roots of all parts, in order.
-
-        Returns
-        -------
-        array like c
-        """
-        with self.coefficients.borrow(c.shape[1]) as buffers:
-            buffers[-1][:] = c
-            sweep_inner(self.layouts, self.levels, buffers)
-            return buffers[-1].copy()
-
-    @with_serial_blas
-    def factor(self, R: Floats) -> TopFactor:
-        """Factor the top, given the concatenated R of the roots of all parts."""
-        levels: list[FactorLevel] = []
-        for i in reversed(range(len(self.levels))):
-            here, R = factor_level(self.layouts[i], self.levels[i], self.row_offsets[i], True, R)
-            levels.append(here)
-        return TopFactor(self, levels[::-1])
-
-
 class TopConnection(ABC):
     """One part's connection to the levels above the parts.
 
@@ -235,22 +103,6 @@ class TopConnection(ABC):
     @abstractmethod
     def factor(self, R: Floats) -> RootExchange:
         """Factor the top from the R of all parts; return the exchange for solves with it."""
-
-
-@dataclass(frozen=True, eq=False)
-class TopFactor:
-    """Factorization of the top of ``K~ + diag(shift)``."""
-
-    top: TopLevels
-    levels: list[FactorLevel]
-
-    @with_serial_blas
-    def solve(self, c: Floats) -> Floats:
-        """Compute what the parts contribute to each other in a solve, as `TopLevels.far_field`."""
-        with self.top.coefficients.borrow(c.shape[1]) as buffers:
-            buffers[-1][:] = c
-            solve_inner(self.top.layouts, self.levels, buffers)
-            return buffers[-1].copy()
 
 
 def join_trees(

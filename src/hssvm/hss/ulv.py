@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.hss.matrix import HSSLevel, HSSMatrix, RootExchange, as_block
+from hssvm.hss.scratch import Scratch
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import LAYOUT, Floats, require_positive
 
@@ -169,7 +170,14 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
     for i in reversed(range(depth + 1)):
         K, D = (matrix.kernel_matrix, shifts) if i == depth else (None, None)
         here, R = factor_level(
-            matrix.layouts[i], matrix.levels[i], matrix.row_offsets(i), matrix.projection, R, K, D
+            matrix.layouts[i],
+            matrix.levels[i],
+            matrix.row_offsets(i),
+            matrix.projection,
+            R,
+            K,
+            D,
+            matrix.scratch,
         )
         logger.debug("factor: level %d of %d", i, depth, extra={"done": 1 - i / (depth + 1)})
         levels.append(here)
@@ -185,15 +193,18 @@ def factor_level(
     child_R: Floats | None,
     K: _core.KernelMatrix | None = None,
     shifts: Floats | None = None,
+    scratch: Scratch | None = None,
 ) -> tuple[FactorLevel, Floats]:
     """Factor the nodes of a level; return their factors, and R for the level above.
 
-    The leaves need K and the shifts, the levels above them the R of the level below.
+    The leaves need K and the shifts, the levels above them the R of the level below. With a
+    `scratch`, the factors are in its files.
     """
     m, ranks = np.diff(row_offsets), np.diff(level.ranks)
     dtype = level.basis.dtype
-    packed: Floats = np.empty(int((m * (m + 1) // 2).sum()), dtype)
-    W = np.empty_like(level.basis)
+    empty = np.empty if scratch is None else scratch.empty
+    packed: Floats = empty(int((m * (m + 1) // 2).sum()), dtype)
+    W: Floats = empty(level.basis.size, dtype)
     R: Floats = np.empty(int((ranks**2).sum()), dtype)
     _core.factor_level(
         layout, K, shifts, level.basis, level.coupling, projection, child_R, packed, W, R

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hssvm.hss import ClusterTree, HSSMatrix, compress
+from hssvm.hss.scratch import Scratch
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
@@ -25,7 +26,9 @@ def compress_kernel(
     plan: TrainingPlan,
     report: FitReport,
     number: int = 0,
+    scratch: Scratch | None = None,
 ) -> HSSMatrix:
     """Compress the kernel matrix on the tree with the given number."""
+    seed = plan.tree_seed(number)
     with report.stage("compress"):
-        return compress(kernel, X, tree, plan.compressor, random_state=plan.tree_seed(number))
+        return compress(kernel, X, tree, plan.compressor, random_state=seed, scratch=scratch)

@@ -2,18 +2,22 @@
 
 It has two uses: `memory_limit` needs the peak with the maximum ranks and the largest working set,
 `estimate_cost` the peak with those expected from its samples. All sizes are in bytes, without the
-rows passed to the fit. The allocator does not return the small arrays of the compression to the
-system, so they count until the end.
+rows passed to the fit.
 """
 
 from __future__ import annotations
 
+import logging
 import math
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hssvm.hss.error import BLOCK_BYTES
+from hssvm.hss.error import BLOCK_BYTES, n_probes
+from hssvm.hss.scratch import SMALL
 from hssvm.solvers.working_kernel import ADMIT_ROWS
+
+logger = logging.getLogger(__name__)
 
 FIXED, FIXED_PER_THREAD = 3e6, 2e6
 """Bytes of libraries when they are first used, and of the stacks and buffers of each thread."""
@@ -30,8 +34,8 @@ SOLVE_ARRAYS = 16
 REFINE_ARRAYS, REFINE_DOUBLES = 9, 10
 """Number of (n, k) arrays in the precision of X, and in float64, during refinement."""
 
-ESTIMATE_COLUMNS = 80
-"""Number of vectors of length n for the error estimates of the compressed kernel."""
+ESTIMATE_COLUMNS = 5
+"""Number of vectors of length n for each random vector of the error estimate."""
 
 SPARE, COPIED, MOST_COPIED = 1.13, 0.15, 0.25
 """Memory relative to the kernel matrix of the working set: its pages, on average; and the
@@ -84,6 +88,8 @@ class FitMemory:
     oversampling : float
         See `hssvm.hss.NestedNystroem`.
     n_threads : int
+    on_disk : bool
+        Whether matrix and factor are in files.
     """
 
     n_rows: int
@@ -98,13 +104,14 @@ class FitMemory:
     ranks: Sequence[int]
     oversampling: float
     n_threads: int
+    on_disk: bool = False
 
     @property
     def compression(self) -> CompressionMemory:
         """Memory of the compressed kernel matrix if all nodes have the maximum rank."""
         depth = len(self.ranks) - 1
         rows = candidates = widest = -(-self.n_rows // 2**depth)
-        matrix = factor = below = peak = 0.0
+        matrix = factor = below = peak = transient = 0.0
         for level in reversed(range(depth + 1)):
             n_nodes = 2**level
             rank = min(self.ranks[level], rows) if level else 0
@@ -113,13 +120,18 @@ class FitMemory:
             here = n_nodes * ((rows * rank + beside_basis) * self.itemsize + 8 * size)
             for_parent = n_nodes * (size + rank) * size * 8
             samples = n_nodes * 2 * rank * 8 * 6
-            peak = max(peak, matrix + 2 * here + below + for_parent + samples)
+            this_level = 2 * here + below + for_parent + samples
+            peak, transient = max(peak, matrix + this_level), max(transient, this_level)
             matrix, below = matrix + here, for_parent
             factor += n_nodes * (rows * (rows + 1) // 2 + rows * rank) * self.itemsize
             widest = max(widest, candidates)
             rows, candidates = 2 * rank, 2 * size
         features = (8 if self.sparse else 16 * widest) * self.n_features
         threads = self.n_threads * (WORKSPACE * widest**2 + features)
+        if self.on_disk:
+            in_memory = SMALL * (depth + 1)
+            matrix, factor = min(matrix, 3 * in_memory), min(factor, 2 * in_memory)
+            return CompressionMemory(matrix, factor, transient + threads)
         return CompressionMemory(matrix, factor, peak - matrix + threads)
 
     def expected_peak(self, matrix: float, factor: float, working_rows: float) -> float:
@@ -141,6 +153,13 @@ class FitMemory:
         fixed = FIXED + FIXED_PER_THREAD * self.n_threads + 8 * VECTORS * self.n_rows
         fixed += self.row_bytes if self.scaled else 0
         return fixed + arrays + at_once * (own + values)
+
+    def within(self, limit: float) -> FitMemory | None:
+        """Return this, or the same on disk, whichever stays within a limit; None if neither."""
+        for memory in (self, replace(self, on_disk=True)):
+            if memory.largest_peak(memory.min_cache) <= limit:
+                return memory
+        return None
 
     @property
     def min_cache(self) -> float:
@@ -167,13 +186,13 @@ class FitMemory:
         base += rows if self.scaled else 0
         hashed = rows if self.cut_width < self.n_features else 0
         variance = 2 * rows + 24 * self.n_features if self.sparse else rows
-        compressed = base + sizes.matrix + sizes.workspace
+        compressed = base + sizes.matrix + min(sizes.workspace, HEAP)
         freed = min(sizes.factor, HEAP)  # later arrays reuse it
         copies = 1 if self.refines else 3  # support vectors, rows of the leaves, sampled rows
-        estimate = ESTIMATE_COLUMNS * n * b + max(BLOCK_BYTES, n * b)
+        estimate = ESTIMATE_COLUMNS * n_probes(n) * n * b + max(BLOCK_BYTES, n * b)
         stages = {
             "tree": base + max(hashed + 16 * n, variance),
-            "compress": compressed,
+            "compress": base + sizes.matrix + sizes.workspace,
             "solve": compressed + sizes.factor + SOLVE_ARRAYS * block * b,
             "finish": compressed + max(freed, copies * rows + SOLVE_ARRAYS * block * b + estimate),
         }
@@ -183,11 +202,24 @@ class FitMemory:
         return stages
 
 
-def require_within(limit: float, memory: FitMemory) -> None:
-    """Raise MemoryError if a fit may need more than `limit` bytes, even with the smallest cache."""
+def require_within(limit: float, memory: FitMemory) -> FitMemory:
+    """Return the memory of a fit within `limit` bytes, with matrix and factor on disk if necessary.
+
+    Raise MemoryError if it may need more even so, and with the smallest cache.
+    """
+    fits = memory.within(limit)
+    if fits is not None:
+        if fits.on_disk:
+            size = (memory.compression.matrix + memory.compression.factor) / 1e9
+            logger.info(
+                "up to %.2g GB of compressed matrix and factor are stored in files in %s, to stay "
+                "within the memory_limit of %.2g GB",
+                size,
+                tempfile.gettempdir(),
+                limit / 1e9,
+            )
+        return fits
     peak = memory.largest_peak(memory.min_cache)
-    if peak <= limit:
-        return
     fitting = _largest_rank_within(limit, memory)
     lower = "lower max_rank or leaf_size"
     if fitting is not None:
@@ -205,6 +237,6 @@ def _largest_rank_within(limit: float, memory: FitMemory) -> int | None:
     for rank in range(leaf - 1, 7, -1):
         ranks = [math.ceil(r * rank / leaf) for r in memory.ranks]
         smaller = replace(memory, ranks=ranks)
-        if smaller.largest_peak(smaller.min_cache) <= limit:
+        if smaller.within(limit) is not None:
             return rank
     return None

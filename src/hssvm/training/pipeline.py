@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from hssvm.hss.scratch import Scratch
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.operators import HSSOperator
 from hssvm.predictors import LeafExpansions
@@ -83,7 +84,8 @@ def train(
     plan = config.plan_for(X, kernel)
     memory = plan.memory(X, problem.k * (1 + plan.n_folds))
     if plan.memory_limit is not None:
-        require_within(plan.memory_limit, memory)
+        memory = require_within(plan.memory_limit, memory)
+    scratch = Scratch() if memory.on_disk else None
     if isinstance(problem, PairsProblem) or plan.direct(problem, kernel, X):
         exact = train_exact(problem, kernel, X, plan, report, monitor, start)
         if exact is not None:
@@ -104,7 +106,7 @@ def train(
     def train_one(number: int, monitor: Monitor) -> TrainedTree:
         own = report if number == 0 else FitReport()
         tree = build_tree(kernel, X, plan, own, number)
-        matrix = compress_kernel(kernel, X, tree, plan, own, number)
+        matrix = compress_kernel(kernel, X, tree, plan, own, number, scratch)
         monitor.stage_done("compress")
         return train_tree(
             HSSOperator(matrix), problem, plan, own, monitor, start, number, warm_start=warm_start

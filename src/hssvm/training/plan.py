@@ -150,5 +150,5 @@ class TrainingPlan:
         """Bytes for kernel values during refinement: the default, or the rest of the limit."""
         if self.memory_limit is None:
             return DEFAULT_MEMORY
-        refining = replace(self, refine=True)
-        return refining.memory(X, n_columns).cache_within(self.memory_limit)
+        memory = replace(self, refine=True).memory(X, n_columns)
+        return (memory.within(self.memory_limit) or memory).cache_within(self.memory_limit)
