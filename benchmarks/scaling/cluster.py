@@ -8,12 +8,12 @@ Fits the rows of `growth`, made on the workers and labelled by a smooth function
 thread each, and measures:
 
 - fits of two sizes on the first number of workers, and of one size on the others: seconds by stage,
-  memory per row, peak of every process;
+  memory per row, peak of every process; one tree each, and the default forest once;
 - the time of an iteration, the same without a cluster, and what bare synchronizations cost;
 - two threads against one;
 - bytes of the messages, and of a shuffle of many chunks;
-- a thousand workers: the top of the tree with real arithmetic and copied roots (`tops`), and the
-  coordinator with real messages that a few processes send (`messages`).
+- a thousand workers: groups of parts with real arithmetic and copied roots (`tops`), and their
+  coordinators with real messages that a few processes send (`messages`).
 
 All of it takes about ten minutes on two cores. --driver instead fits a gigabyte of rows (500,000
 of 500 features), which takes a minute or two, for the memory of the process that calls fit. The
@@ -82,6 +82,7 @@ def measurements(workers, rows):
     runs = {
         f"fit {first} x {rows // 2}": lambda: on_cluster(first, fits.measure, rows // 2),
         **{f"fit {w} x {rows}": lambda w=w: on_cluster(w, fits.measure, rows) for w in workers},
+        f"forest {first} x {rows}": lambda: on_cluster(first, fits.measure, rows, n_trees=None),
         **{
             f"iterations {w} x {rows}": lambda w=w: on_cluster(
                 w, fits.measure, rows, only_iterations=True
@@ -104,6 +105,7 @@ def measurements(workers, rows):
     for n in MANY_PARTS:
         runs[f"top {n}"] = lambda n=n: apart(tops.measure, n)
         runs[f"crowd {n}"] = lambda n=n: on_cluster(3, messages.crowd, n)
+        runs[f"tree {n}"] = lambda n=n: on_cluster(3, messages.tree, n)
     return runs
 
 

@@ -25,16 +25,18 @@ def communication_of(model):
     return solve.n_rounds, solve.seconds
 
 
-def measure(client, rows, n_features=18, *, only_iterations=False):
+def measure(client, rows, n_features=18, *, n_trees=1, only_iterations=False):
     """Fit a number of rows per worker.
 
-    With `only_iterations` the solver makes as many iterations as one factor serves, and no more.
+    `n_trees` None is the forest that the estimator chooses. With `only_iterations` the solver makes
+    as many iterations as one factor serves, and no more.
     """
     n_workers = len(client.nthreads())
     pieces = make_pieces(n_workers * rows, n_features)
     pids = list(client.run(os.getpid).values())
     limits = {"tol": NEVER, "max_iter": N_ITER} if only_iterations else {}
-    model = SVC(gamma=gamma_of(n_features), n_trees=1, random_state=0, client=client, **limits)
+    parameters = {"gamma": gamma_of(n_features), "n_trees": n_trees, "refine": False, **limits}
+    model = SVC(**parameters, random_state=0, client=client)
     with Peak([*pids, os.getpid()]) as peak, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         _, seconds = timed(lambda: model.fit(pieces))
@@ -47,6 +49,7 @@ def measure(client, rows, n_features=18, *, only_iterations=False):
         "rows": rows,
         "features": n_features,
         "pieces": len(pieces),
+        "trees": report.n_trees,
         "fit": seconds,
         "seconds": report.seconds,
         "iterations": int(report.n_iter.max()),
@@ -63,8 +66,8 @@ def measure(client, rows, n_features=18, *, only_iterations=False):
     }
 
 
-def shuffle_tasks(client, n_pieces=100, n_parts=100, partition_rows=500):
-    """A shuffle of many chunks with hardly any rows: what the scheduler takes."""
+def shuffle_tasks(client, n_pieces=1000, n_parts=100, partition_rows=50):
+    """A shuffle of many chunks with hardly any rows: what moving them takes."""
     workers = sorted(client.nthreads())
     make = delayed(make_piece, pure=False)
     pieces = as_partitions(client, [make(partition_rows, number) for number in range(n_pieces)])

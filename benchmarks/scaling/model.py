@@ -2,15 +2,16 @@
 
 With n rows on w workers of t threads with parallel efficiency e, a worker has ``m = n / w`` rows
 and does ``t e`` times the work of one thread. Measured constants, by row on one thread: reading
-(both passes), compression, factor, iteration, finish. The rest grows with w: a meeting takes
-``a + b w`` seconds, factor and solve of the top so much per part, on one thread, and the shuffle is
-a task for every piece and part::
+(both passes), compression, factor, iteration, finish. The rest depends on w through the tiers of
+coordinators: q of them, with v members in all between a part and the root (see `tops.on_the_way`).
+A synchronization takes ``a q + b v`` seconds, and factor and solve of the groups so much per
+member, on one thread. The shuffle has a task for every piece and for every part::
 
-    read       m read / (t e) + pieces w task
-    build      (m compress + factors m factor + w top_compress) / (t e) + factors w top_factor
-    iteration  m iteration / (t e) + meetings (a + b w) + w top_solve
+    read       m read / (t e) + (pieces + w) task
+    build      (m compress + factors m factor + v top_compress) / (t e) + factors v top_factor
+    iteration  m iteration / (t e) + meetings (a q + b v) + v top_solve
     finish     m finish / (t e)
-    memory     base + m peak, and w top_bytes more on the worker with the meeting
+    memory     base + m peak, and top_bytes for each member more on a worker with a coordinator
 
 Nothing here is fitted to large clusters: there were none.
 """
@@ -18,6 +19,9 @@ Nothing here is fitted to large clusters: there were none.
 from dataclasses import dataclass
 
 import numpy as np
+
+from benchmarks.scaling.tops import on_the_way, tiers
+from hssvm.hss.top import FAN_IN
 
 PIECE_BYTES = 128e6
 """Size of a piece in a prediction, such as a row group of a Parquet file."""
@@ -38,10 +42,10 @@ class Constants:
     n_iterations, n_factors, meetings : float
         Of a fit; meetings per iteration.
     meeting_fixed, meeting_part : float
-        Seconds of a meeting: a, that of a few parts; and b per part, which is what the process of
-        the meeting works for each of many. That it is one process for all of them is the limit.
+        Seconds of a meeting: a, that of a few parts; and b per member, which is what the process of
+        a coordinator works for each of many.
     top_compress, top_factor, top_solve, top_bytes : float
-        Of the top, per part.
+        Of the groups, per member.
     message : float
         Bytes of a worker and iteration, up and down.
     task : float
@@ -92,12 +96,12 @@ class Constants:
             meetings=meetings,
             meeting_fixed=(bare["solve"] + (meetings - 1) * bare["sum"]) / meetings,
             meeting_part=crowd["processor"] / crowd["parts"],
-            top_compress=top["compress"] / top["parts"],
-            top_factor=top["factor"] / top["parts"],
-            top_solve=top["solve 1"] / top["parts"],
-            top_bytes=top["bytes"] / top["parts"],
+            top_compress=top["compress"] / top["on the way"],
+            top_factor=top["factor"] / top["on the way"],
+            top_solve=top["solve 1"] / top["on the way"],
+            top_bytes=top["bytes"] / min(top["parts"], FAN_IN),
             message=sent["solve"] + (meetings - 1) * sent["sum"],
-            task=shuffle["shuffle"] / (shuffle["pieces"] * shuffle["parts"]),
+            task=shuffle["shuffle"] / (shuffle["pieces"] + shuffle["parts"]),
         )
 
 
@@ -148,9 +152,9 @@ class Prediction:
     read, build, iteration, meeting, total : float
         `meeting` is the share of an iteration that is not a worker's own: meetings and the top.
     memory, memory_first : float
-        Of a worker, and of the one with the meeting.
+        Of a worker, and of one with a coordinator.
     traffic : float
-        Bytes per iteration at the meeting.
+        Bytes per iteration at a coordinator.
     """
 
     read: float
@@ -166,13 +170,13 @@ class Prediction:
 def predict(constants, n_rows, cluster, n_pieces=None):
     """Cost of a fit."""
     c, w = constants, cluster.workers
-    rows = n_rows / w
+    rows, way, n_tiers = n_rows / w, on_the_way(w), tiers(w)
     if n_pieces is None:
         n_pieces = int(np.ceil(n_rows * c.row_bytes / PIECE_BYTES))
-    read = rows * c.read / cluster.speed + n_pieces * w * c.task
-    compress = (rows * c.compress + w * c.top_compress) / cluster.speed
-    factor = rows * c.factor / cluster.speed + w * c.top_factor
-    meeting = c.meetings * (c.meeting_fixed + c.meeting_part * w) + w * c.top_solve
+    read = rows * c.read / cluster.speed + (n_pieces + w) * c.task
+    compress = (rows * c.compress + way * c.top_compress) / cluster.speed
+    factor = rows * c.factor / cluster.speed + way * c.top_factor
+    meeting = c.meetings * (c.meeting_fixed * n_tiers + c.meeting_part * way) + way * c.top_solve
     iteration = rows * c.iteration / cluster.speed + meeting
     build = compress + c.n_factors * factor
     memory = c.base + rows * c.peak
@@ -183,8 +187,8 @@ def predict(constants, n_rows, cluster, n_pieces=None):
         meeting=meeting,
         total=read + build + c.n_iterations * iteration + rows * c.finish / cluster.speed,
         memory=memory,
-        memory_first=memory + w * c.top_bytes,
-        traffic=w * c.message,
+        memory_first=memory + min(w, FAN_IN) * c.top_bytes,
+        traffic=min(w, FAN_IN) * c.message,
     )
 
 
@@ -193,8 +197,3 @@ def on_this_machine(constants, run, cores):
     efficiency = min(1.0, cores / run["workers"])
     here = Cluster(run["workers"], threads=1, efficiency=efficiency)
     return predict(constants, run["workers"] * run["rows"], here, run["pieces"])
-
-
-def local_bytes(leaf_size=256, rank=72):
-    """Bytes per row of matrix and factor in float32, if all levels had the rank of the leaves."""
-    return 4 * (leaf_size / 2 + rank + 4 * rank**2 / leaf_size)

@@ -5,8 +5,6 @@ from benchmarks.scaling.model import (
     Cluster,
     Constants,
     largest,
-    largest_peak,
-    local_bytes,
     on_this_machine,
     predict,
 )
@@ -94,29 +92,32 @@ def fits(results):
 
 
 def memory(results):
-    """Bytes per row, beside the formula."""
+    """Bytes per row."""
     lines = [
         [
             f"{run['workers']} x {run['rows']:,}",
+            str(run["trees"]),
             *(number(run[what], 3) for what in ("matrix", "factor")),
             number(run["matrix"] + run["factor"], 3),
-            number(local_bytes(), 3),
             number(run["peak"], 3),
+            f"{run['accuracy']:.2f} %",
         ]
-        for run in of_kind(results, "fit")
+        for run in [*of_kind(results, "fit"), *of_kind(results, "forest")]
     ]
-    head = ["workers x rows", "matrix", "factor", "both", "formula", "peak of a worker"]
-    return table([*head[:1], *(f"{name}, bytes per row" for name in head[1:])], lines)
+    head = ["matrix", "factor", "both", "peak of a worker"]
+    head = [f"{name}, bytes per row" for name in head]
+    return table(["workers x rows", "trees", *head, "accuracy"], lines, left=2)
 
 
 def one_machine(results):
     """How many rows a machine of 64 GB holds."""
-    peak = largest_peak(results.runs)
+    (forest,) = of_kind(results, "forest")
+    peak = forest["peak"]
     n_rows = MACHINE_BYTES / peak
     return (
         f"A worker took up to {number(peak / 1e3, 2)} kB per row (18 features, float32, default "
-        f"settings), so a machine of 64 GB holds about {number(n_rows / 1e6, 2)} million "
-        "rows."
+        f"settings: a forest of {forest['trees']} trees), so a machine of 64 GB holds about "
+        f"{number(n_rows / 1e6, 2)} million rows."
     )
 
 
@@ -156,23 +157,25 @@ def messages(results):
 
 
 def tops(results):
-    """The top of the tree and the meeting of many parts."""
+    """The levels above many parts, and synchronizations through their coordinators."""
     lines = []
     for top in of_kind(results, "top"):
-        crowd = results.runs[f"crowd {top['parts']}"]
+        tree, crowd = (results.runs[f"{kind} {top['parts']}"] for kind in ("tree", "crowd"))
         lines.append(
             [
                 f"{top['parts']:,}",
+                str(top["on the way"]),
                 seconds(top["compress"]),
                 seconds(top["factor"]),
                 *(ms(top[f"{what} {k}"]) for k in (1, 10) for what in ("solve", "far field")),
                 gigabytes(top["bytes"]),
+                ms(tree["solve"]),
                 ms(crowd["round"]),
-                ms(crowd["processor"]),
             ]
         )
-    head = ["parts", "compress", "factor", "solve, 1 column", "product, 1", "solve, 10"]
-    return table([*head, "product, 10", "memory", "a round", "processor"], lines)
+    head = ["parts", "on the way", "compress", "factor", "solve, 1 column", "product, 1"]
+    head += ["solve, 10", "product, 10", "memory", "a synchronization", "with one coordinator"]
+    return table(head, lines)
 
 
 def threads(results):
@@ -204,7 +207,7 @@ def plan(results):
                 seconds(cost.total),
             ]
         )
-    head = ["rows", "workers", "memory of a worker", "of the coordinator's worker", "read twice"]
+    head = ["rows", "workers", "memory of a worker", "of one with a coordinator", "read twice"]
     head += [
         "build",
         "an iteration",
@@ -224,13 +227,13 @@ def constants(results):
         ["iteration", f"{number(1e6 * c.iteration, 2)} µs per row, {c.n_iterations} times"],
         [
             "synchronization",
-            f"{ms(c.meeting_fixed)} and {number(1e6 * c.meeting_part, 2)} µs per part",
+            f"{ms(c.meeting_fixed)} per tier and {number(1e6 * c.meeting_part, 2)} µs per member",
         ],
         ["synchronizations per iteration", number(c.meetings, 2)],
-        ["top: compression", f"{ms(c.top_compress)} per part"],
-        ["top: factor", f"{ms(c.top_factor)} per part"],
-        ["top: solve", f"{number(1e6 * c.top_solve, 2)} µs per part"],
-        ["top: memory", f"{number(c.top_bytes / 1e6, 2)} MB per part"],
+        ["group: compression", f"{ms(c.top_compress)} per member"],
+        ["group: factor", f"{ms(c.top_factor)} per member"],
+        ["group: solve", f"{number(1e6 * c.top_solve, 2)} µs per member"],
+        ["group: memory", f"{number(c.top_bytes / 1e6, 2)} MB per member"],
         ["messages", f"{number(c.message / 1e3, 2)} kB per worker and iteration"],
         ["peak of a worker, at most", f"{number(c.peak / 1e3, 2)} kB per row"],
         ["a task of the shuffle", ms(c.task)],

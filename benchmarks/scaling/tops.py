@@ -81,8 +81,8 @@ class Tier:
 def make_tiers(n_parts, seed=0):
     """One group of every tier, lowest first: what lies between a part and the root."""
     kernel, rng = Gaussian(gamma_of(N_FEATURES)), np.random.default_rng(seed)
-    made, below, tiers = make_roots(kernel), GROWING_LEVELS, []
-    for groups in group_parts(np.arange(n_parts), (n_parts - 1).bit_length()):
+    made, below, found = make_roots(kernel), GROWING_LEVELS, []
+    for groups in groups_of(n_parts):
         group = groups[0]
         place = places(group.level + group.depth, rng)
         members = [made[slot % len(made)] for slot in group.slots]
@@ -104,11 +104,11 @@ def make_tiers(n_parts, seed=0):
             partial(compress_top, kernel, roots, *rows, COMPRESSOR, below, outside=far)
         )
         R = [R for _, R, _ in members]
-        tiers.append(Tier(top, R, group.slots, seconds))
+        found.append(Tier(top, R, group.slots, seconds))
         # The groups of the tier above have copies of this one.
         made = [(root, top.factor(np.concatenate(R)).R, sample[:: group.slots.size])]
         below += group.depth
-    return tiers
+    return found
 
 
 def nbytes(top, top_factor):
@@ -138,5 +138,13 @@ def measure(n_parts, columns=(1, 10), repeats=5):
 
 def on_the_way(n_parts):
     """Number of members of the groups between a part and the root."""
-    tiers = group_parts(np.arange(n_parts), (n_parts - 1).bit_length())
-    return sum(max(group.members.size for group in groups) for groups in tiers)
+    return sum(max(group.members.size for group in groups) for groups in groups_of(n_parts))
+
+
+def tiers(n_parts):
+    """Number of tiers of coordinators."""
+    return len(groups_of(n_parts))
+
+
+def groups_of(n_parts):
+    return group_parts(np.arange(n_parts), (n_parts - 1).bit_length())

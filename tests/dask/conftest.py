@@ -22,6 +22,13 @@ def mortal():
         yield client
 
 
+@pytest.fixture
+def mortal4():
+    """A cluster of four workers that a test may kill."""
+    with start_cluster(4) as cluster, Client(cluster) as client:
+        yield client
+
+
 @pytest.fixture(scope="module")
 def inside():
     """Two workers in this process, where functions can be replaced."""

@@ -12,10 +12,10 @@ from hssvm.exceptions import DataWarning
 
 
 @pytest.mark.filterwarnings("ignore:The best C")
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_scores_are_those_of_fits_without_the_fold(n_classes, inside, rng):
-    X, y = waves_and_bowls(rng, 3000)
-    y = np.where(rng.random(3000) < 0.1, "in", y)
+    X, y = waves_and_bowls(rng, 2000)
+    y = np.where(rng.random(2000) < 0.1, "in", y)
     if n_classes == 3:
         y = np.where(X[:, 0] > 1, "far", y)
     Cs, parameters = [10.0, 0.01, 1.0], {"n_trees": 1, "tol": 0.02, "random_state": 0}

@@ -85,6 +85,7 @@ def test_a_sample_certifies_a_compressed_model(inside, rng):
         model.certify(X[1:], y[1:])
 
 
+@pytest.mark.slow
 def test_auto_refines_what_a_single_machine_does(inside, rng):
     X, y = waves_and_bowls(rng, 4000)
     assert hssvm.dask.SVC(client=inside).fit(X, y).fit_report_.exact_kernel

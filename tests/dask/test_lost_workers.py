@@ -36,9 +36,8 @@ def undisturbed(client):
 @pytest.mark.parametrize(  # the coordinator is on the worker of the first part
     ("stage", "victim"),
     [
-        ("compress", 0),
         ("iterate", 0),
-        *(pytest.param(s, 0, marks=pytest.mark.slow) for s in ("shuffle", "factor")),
+        *(pytest.param(s, 0, marks=pytest.mark.slow) for s in ("shuffle", "compress", "factor")),
         *(pytest.param(s, 1, marks=pytest.mark.slow) for s in STAGES),
     ],
 )
@@ -110,7 +109,8 @@ def slow_rounds():
     PartMonitor.after_check = slow
 
 
-@pytest.mark.parametrize("victim", [1, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 1])
 def test_a_worker_is_killed_on_the_exact_kernel(victim, mortal):
     mortal.run(slow_rounds)
     with KillerInRefinement(mortal, victim, 6) as killer:
@@ -153,6 +153,7 @@ def store_models_late():
     train._save_model = slow
 
 
+@pytest.mark.slow
 def test_too_many_losses_are_an_error(mortal, monkeypatch):
     monkeypatch.setattr(hssvm.dask.supervisor, "RETRIES", 0)
     with (
@@ -162,6 +163,7 @@ def test_too_many_losses_are_an_error(mortal, monkeypatch):
         fit_on_cluster(mortal, tol=1e-7)
 
 
+@pytest.mark.slow
 def test_no_workers_left_is_an_error(mortal, monkeypatch):
     monkeypatch.setattr(hssvm.dask.waiting, "IDLE", 3.0)
     monkeypatch.setattr(hssvm.dask.waiting, "IDLE_POLL", 0.5)
@@ -178,6 +180,7 @@ def test_no_workers_left_is_an_error(mortal, monkeypatch):
         fit_on_cluster(mortal)
 
 
+@pytest.mark.slow
 def test_a_model_outlives_one_of_its_workers(mortal):
     model, _ = fit_on_cluster(mortal)
     new = np.random.default_rng(5).standard_normal((200, 3))

@@ -92,6 +92,7 @@ def test_paused_at_every_stage(says, max_time, client, impatient, monkeypatch):
     assert time.monotonic() - start < 55  # no minute of doing nothing
 
 
+@pytest.mark.slow
 def test_parts_that_train_are_not_disturbed(client):
     X, _ = waves_and_bowls(np.random.default_rng(99), 500)
     expected = fit_on_cluster(client, tol=1e-6)[0].decision_function(X)
@@ -135,6 +136,7 @@ def test_one_paused_worker_holds_up_tasks_that_wait_for_each_other(client, impat
     assert not slow.done()
 
 
+@pytest.mark.slow
 def test_a_paused_worker_of_others_is_no_obstacle(client, rng):
     """The other worker does the work of both, with the same result."""
     X, y = waves_and_bowls(rng, 4000)

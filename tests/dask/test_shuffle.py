@@ -2,6 +2,7 @@ import os
 import time
 import tracemalloc
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -60,9 +61,14 @@ def fetched(dask_worker):
     return [key for log in dask_worker.transfer_incoming_log for key in log["keys"]]
 
 
-@pytest.mark.parametrize("n_parts", [1, 3, 4])
+MOVES = {"tasks": 10**9, "P2P": 0}
+"""Number of chunks up to which each is a task."""
+
+
+@pytest.mark.parametrize(("n_parts", "move"), [(1, "tasks"), (4, "tasks"), (3, "P2P")])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_parts_are_those_of_one_process(n_parts, sparse, client4, rng):
+def test_parts_are_those_of_one_process(n_parts, move, sparse, client4, rng, monkeypatch):
+    monkeypatch.setattr("hssvm.dask.shuffle.MAX_CHUNK_TASKS", MOVES[move])
     seed = int(rng.integers(2**31))
     partitions = as_partitions(client4, [delayed(make_rows)(i, sparse=sparse) for i in range(40)])
     layout, planned = plan(
@@ -141,6 +147,26 @@ def test_only_chunks_travel(client):
     assert "cut" not in tasks
 
 
+def test_many_chunks_are_no_tasks():
+    """As many as partitions and parts: 1,000 partitions and 100 parts have less than 5,000."""
+    n_partitions, n_parts = 300, 30
+    names = set()
+
+    class Layout:
+        offsets = np.arange(n_partitions + 1)
+
+    Layout.n_parts = n_parts
+
+    class Spy:
+        def compute(self, parts):
+            for part in dask.optimize(*parts):
+                names.update(part.__dask_graph__())
+
+    partitions = [delayed(make_rows)(i) for i in range(n_partitions)]
+    collect_parts(Spy(), partitions, Layout, ["tcp://127.0.0.1:1"] * n_parts, 0)
+    assert n_partitions < len(names) - n_partitions < 4.5 * n_partitions + 4 * n_parts
+
+
 def test_no_rows_and_no_weight(client):
     empty = [delayed((np.empty((0, 2)), np.empty(0)))] * 2
     with pytest.raises(ValueError, match="no rows"):
@@ -188,7 +214,10 @@ def kill(client, worker):
     psutil.Process(pid).kill()
 
 
-def test_parts_survive_their_workers(mortal):
+@pytest.mark.slow
+@pytest.mark.parametrize("move", ["tasks", "P2P"])
+def test_parts_survive_their_workers(mortal, move, monkeypatch):
+    monkeypatch.setattr("hssvm.dask.shuffle.MAX_CHUNK_TASKS", MOVES[move])
     triples = [make_rows(i) for i in range(16)]
     columns = (np.concatenate(column) for column in zip(*triples, strict=True))
     partitions = as_partitions(mortal, [delayed(make_rows)(i, pause=0.1) for i in range(16)])

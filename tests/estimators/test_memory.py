@@ -17,9 +17,9 @@ from hssvm.training.plan import DEFAULT_MEMORY
 
 CASES = {
     "dense float32, refined": "SVC(refine=True), gauss(20_000, 10).astype('f4'), rings",
-    "eight classes": "SVC(refine=False, tol=0.1), gauss(15_000, 8).astype('f4'), octants",
 }
 SLOW_CASES = {
+    "eight classes": "SVC(refine=False, tol=0.1), gauss(15_000, 8).astype('f4'), octants",
     "dense float64": "SVC(refine=False), gauss(30_000, 20), rings",
     "many features, scaled": "SVC(refine=False, scaling='standard'), gauss(9_000, 400), rings",
     "sparse": "SVC(refine=False), sparse(20_000, 300, 15), topics",

@@ -189,8 +189,8 @@ def test_values_of_pairs_by_definition(m, rng):
 
 def test_time_limit_and_warm_start(rng, monkeypatch):
     monkeypatch.setattr("hssvm.solvers.small.CALL_WORK", 1e-3)
-    X, y = noisy_classes(rng, 4000, n_classes=3)
-    model = SVC(C=1e3, gamma=1.0, refine=True, max_time=1e-3, warm_start=True)
+    X, y = noisy_classes(rng, 3500, n_classes=3)
+    model = SVC(C=50.0, gamma=1.0, refine=True, max_time=1e-3, warm_start=True)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         model.fit(X, y)
     report = model.fit_report_

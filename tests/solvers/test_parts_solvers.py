@@ -124,9 +124,9 @@ def test_an_error_of_one_part_ends_all(fan_in):
 
 @pytest.mark.parametrize("make", [classes, values, novelty])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("n_parts", "memory", "start"), [(2, 2e9, 0.0), (4, 3e5, 0.7)])
+@pytest.mark.parametrize(("n_parts", "memory", "start"), [(2, 2e9, 0.0), (4, 1e5, 0.7)])
 def test_same_exact_solution_as_on_all_rows(make, n_parts, memory, start, dtype, rng):
-    n, k = 1500, 2
+    n, k = 700, 2
     kernel, X = Gaussian(0.3), rng.standard_normal((n, 3)).astype(dtype)
     problem, owner = make(rng, n, k, dtype), rng.integers(0, n_parts, n)
     tol = 1e-3 if dtype == np.float32 else 1e-5

@@ -141,7 +141,9 @@ def _move_by_p2p(
     packed = [
         delayed(pack, pure=False)(partition, layout, i, seed) for i, partition in partitions.items()
     ]
-    frame = dd.from_delayed(packed, meta=chunk_frame([], 0), verify_meta=False)
+    graph = HighLevelGraph.merge(*(chunks.__dask_graph__() for chunks in packed)).to_dict()
+    keys = [chunks.key for chunks in packed]
+    frame = dd.from_graph(graph, chunk_frame([], 0), [None] * (len(keys) + 1), keys, "chunks")
     divisions = list(range(len(owners) + 1))
     moved = frame.set_index("part", divisions=divisions, shuffle_method="p2p")
     parts = []

@@ -94,9 +94,9 @@ default='rbf'
         Cipolla and Gondzio, which predicts with the exact kernel.
     memory_limit : float or str, default=None
         Maximum memory of a fit in addition to its rows, in bytes or as in ``"4GB"``. It applies to
-        all stages: if necessary, refinement uses a smaller cache, and a fit that might still need
-        more raises MemoryError before it starts. None means 2 GB for the cache, and no limit on the
-        rest.
+        all stages: if necessary, refinement uses a smaller cache, the compressed matrix and its
+        factor are stored in temporary files, and a fit that might still need more raises
+        MemoryError before it starts. None means 2 GB for the cache, and no limit on the rest.
     warm_start : bool, default=False
         Start from the coefficients of the last fit, to resume it after Ctrl-C or `max_time`, or
         to fit with other parameters. If only `n_trees` has grown, the forest grows: its trees are

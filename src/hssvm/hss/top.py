@@ -5,9 +5,10 @@ into *tiers*, so that no process has more than `FAN_IN` nodes below it: a *group
 tier, and its root is to the tier above what the root of a part is to the lowest tier. For 1,000
 parts::
 
-    tier 1     1 group of 32 groups      levels 0 to 4
-    tier 0    32 groups of 32 parts      levels 5 to 9
-    parts    1,000                       level 10
+    tier 2      1 group of 8 groups      levels 0 to 2
+    tier 1      8 groups of 8 groups     levels 3 to 5
+    tier 0     64 groups of 16 parts     levels 6 to 9
+    parts   1,000                        level 10
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from hssvm.hss.tree import ClusterTree
 from hssvm.hss.ulv import FactorLevel, factor_level, solve_inner
 from hssvm.kernels.base import Floats, Kernel, Rows, stack_rows
 
-FAN_IN = 32
-"""Maximum number of parts or groups in a group."""
+FAN_IN = 16
+"""Maximum number of parts or groups in a group. A synchronization costs some ten milliseconds per
+tier and about one per member."""
 
 
 @dataclass(frozen=True, eq=False)

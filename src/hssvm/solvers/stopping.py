@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hssvm.solvers.solution import Solution, Status
 
-PATIENCE, NEAR = 120, 0.1
+PATIENCE, NEAR = 300, 0.1
 """A column that runs alone has stagnated if its gap is below NEAR and has not decreased by a tenth
 in PATIENCE iterations."""
 
