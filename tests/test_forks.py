@@ -1,5 +1,6 @@
 """Children of fork, which have none of their parent's threads."""
 
+import pytest
 from helpers.platforms import linux
 from helpers.processes import run_python
 
@@ -43,6 +44,7 @@ def test_a_child_fits_and_predicts_as_its_parent(rng):
     run_fitted(code, rng)
 
 
+@pytest.mark.slow
 def test_a_child_of_a_thread(rng):
     code = """
     import threading
@@ -73,6 +75,7 @@ def test_a_pool_of_processes(rng):
     run_fitted(code, rng)
 
 
+@pytest.mark.slow
 def test_joblib_with_processes(rng):
     code = """
     from joblib import Parallel, delayed

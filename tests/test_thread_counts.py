@@ -92,7 +92,15 @@ def fits(X, B):
 
 
 @pytest.mark.parametrize(
-    "work", [kernel_blocks, tree_and_matrix, products_and_solves, predictions, proxes, fits]
+    "work",
+    [
+        kernel_blocks,
+        tree_and_matrix,
+        products_and_solves,
+        predictions,
+        proxes,
+        pytest.param(fits, marks=pytest.mark.slow),
+    ],
 )
 def test_the_number_of_threads_changes_nothing(work, rows):
     assert_same_on_any_number_of_threads(lambda: list(work(*rows)))

@@ -155,6 +155,7 @@ def test_booleans_and_separators(rows, tmp_path):
     assert accuracy(run) > 0.95
 
 
+@pytest.mark.slow
 def test_stdin_and_stdout(trained, rows):
     data = (trained / "train.csv").read_bytes()
     expected = hssvm_run("predict", "model.hssvm", "train.csv", cwd=trained)

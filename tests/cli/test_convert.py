@@ -50,6 +50,7 @@ def test_both_directions(folder, rows):
     assert_allclose(loaded.decision_function(wide), expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_in_a_pipe(folder):
     text = (folder / "theirs.model").read_bytes()
     archive = hssvm_process("convert", "-", "-", cwd=folder, input=text)

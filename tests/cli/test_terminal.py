@@ -160,6 +160,7 @@ def test_piped_progress_and_ctrl_c(stripes):
     assert "stopped by Ctrl-C with a relative duality gap" in errors
 
 
+@pytest.mark.slow
 def test_resume_needs_the_same_data(stripes, rng):
     terminal = Terminal(
         "train", "data.npz", "-o", "m.hssvm", "--max-time", "1e-9", "--refine", "no", cwd=stripes

@@ -145,6 +145,7 @@ class StopInTree:
 STOPPED = {"C": 3, "gamma": 0.4, "tol": 1e-7, "leaf_size": 256, "max_rank": 40, "random_state": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_solver", [False, True])
 def test_a_forest_that_is_stopped_keeps_its_trees(in_solver, client, rng, tmp_path, monkeypatch):
     X, y = waves_and_bowls(rng, 4000)
@@ -218,6 +219,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     assert report.n_support == model.to_local().support_.size
 
 
+@pytest.mark.slow
 def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     X, truth = waves_and_bowls(rng, 4000)
     parameters = {"C": 3, "tol": 0.1, "n_trees": 1, "random_state": 1}
@@ -441,6 +443,7 @@ def broken_kernel(X, Y):
     raise RuntimeError("broken kernel")
 
 
+@pytest.mark.slow
 def test_tls(client, rng):
     X, y = waves_and_bowls(rng, 4000)
     parameters = {"C": 3, "tol": 0.1, "n_trees": 1, "random_state": 0}

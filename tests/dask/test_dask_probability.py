@@ -36,6 +36,7 @@ def test_as_good_as_on_one_machine(parameters, n_classes, inside, rng):
     assert_array_equal(copy.predict_set(new), chosen)
 
 
+@pytest.mark.slow
 def test_lazy_on_processes(client, rng):
     X, y = noisy(rng, 4000, 3)
     rows = da.from_array(X, chunks=(1500, 2))

@@ -93,6 +93,7 @@ def test_auto_refines_what_a_single_machine_does(inside, rng):
     assert not hssvm.dask.SVC(refine=False, client=inside).fit(X, y).fit_report_.exact_kernel
 
 
+@pytest.mark.slow
 def test_stops_at_max_time(inside, rng):
     X, y = waves_and_bowls(rng, 6000)
     model = hssvm.dask.SVC(C=1e4, tol=1e-12, max_time=4, refine=True, client=inside)

@@ -75,7 +75,13 @@ class Pauser(Killer):
 
 @pytest.mark.parametrize(
     ("says", "max_time"),
-    [("describe:", None), ("describe:", 0.5), ("parts of", 0.5), ("compress:", 0.5)],
+    [
+        ("describe:", 0.5),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [("describe:", None), ("parts of", 0.5), ("compress:", 0.5)]
+        ),
+    ],
 )
 def test_paused_at_every_stage(says, max_time, client, impatient, monkeypatch):
     if max_time is not None:

@@ -19,6 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SLOW = {"dask.md", "get_started.md"}
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -53,7 +54,10 @@ def assert_near(ours, theirs):
         assert a == pytest.approx(b, rel=0.2 if "." in theirs else 0.5)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] * (p.name in SLOW), id=p.name) for p in PAGES],
+)
 def test_a_page_shows_what_comes_out(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -7,7 +7,7 @@ from hssvm import SVC, SVR, OneClassSVM
 
 
 @pytest.mark.parametrize("refine", [False, True])
-@pytest.mark.parametrize("n", [300, 5000, 20_000])
+@pytest.mark.parametrize("n", [300, 5000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_an_estimate_describes_the_fit(n, refine, rng):
     X, y = stripes(rng, n, 6)
     model = SVC(gamma=0.3, refine=refine, random_state=0, tol=1e-2)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from hssvm import SVC, svc_path
 
 
-@pytest.mark.parametrize("n", [400, 3000])
+@pytest.mark.parametrize("n", [400, pytest.param(3000, marks=pytest.mark.slow)])
 def test_path_is_a_fit_for_every_C(n, rng):
     X, y = noisy_classes(rng, n)
     weight = rng.uniform(0.5, 1.5, n)

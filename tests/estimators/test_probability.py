@@ -75,7 +75,7 @@ def test_no_class_is_likely():
     assert_allclose(probabilities(("isotonic", curves), np.full((1, 3), -1.0), 3), 1 / 3)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("refine", [True, False])
 def test_values_are_those_of_models_without_the_rows(n_classes, refine, rng):
     X, y = noisy(rng, 2600, n_classes)

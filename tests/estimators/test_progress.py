@@ -110,6 +110,7 @@ def run(code, *, seed):
     return run_python(FIT.format(seed=seed) + textwrap.dedent(code))
 
 
+@pytest.mark.slow
 def test_a_script_gets_a_line_per_stage(rng):
     ran = run("SVR(refine=True, verbose=1).fit(X, y)", seed=rng.integers(1000))
     words = [line.split(":")[0] for line in ran.stderr.splitlines()]

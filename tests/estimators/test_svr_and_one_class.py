@@ -71,7 +71,7 @@ def test_refined_regression_is_that_of_another_solver(dtype, rng):
     assert model.certify(X, y).gap[0] < 2e-4
 
 
-@pytest.mark.parametrize("n_trees", [1, None])
+@pytest.mark.parametrize("n_trees", [1, pytest.param(None, marks=pytest.mark.slow)])
 def test_compressed_regression(n_trees, rng):
     X, y = waves(rng, 4000)
     X_test, y_test = waves(rng, 500)

@@ -158,6 +158,7 @@ def test_integers_shuffle_the_rows(rng):
     assert_array_equal(same.scores_, shuffled.scores_)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The best")
 def test_many_candidates_are_scored_in_rounds(rng):
     X, y = data(rng, 6600)
@@ -376,7 +377,7 @@ def test_few_positives_in_a_fold_are_in_every_sample(rng):
 
 
 @pytest.mark.filterwarnings("ignore:The best")
-@pytest.mark.parametrize("failing", [2000, 6333])
+@pytest.mark.parametrize("failing", [2000, pytest.param(6333, marks=pytest.mark.slow)])
 def test_a_round_without_scores(failing, rng):
     X, y = data(rng, 19_000)
 
