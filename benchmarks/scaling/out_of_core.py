@@ -1,6 +1,6 @@
 """A fit larger than memory: matrix and factor in files, beside the same fit in memory.
 
-python -m benchmarks.scaling.out_of_core [--rows 8000000] [--limit 6] [--trees 1] [--threads 2]
+python -m benchmarks.scaling.out_of_core [--rows 8000000] [--limit 6] [--trees 2] [--threads 2]
 
 Makes the rows of `growth` (18 features, float32), and fits them in two processes, one after the
 other: with all memory, and in a control group of the system (cgroup v1 or v2; this needs root) that
@@ -47,7 +47,7 @@ def fit(directory, limit, n_trees):
 
     X, y = (np.load(Path(directory) / f"{name}.npy") for name in ("X", "y"))
     # Beside X, the interpreter takes memory; and the system needs some for the files that are read.
-    memory_limit = None if limit is None else limit - X.nbytes - 1e9
+    memory_limit = None if limit is None else limit - X.nbytes - 0.6e9
     model = SVC(
         gamma=gamma_of(X.shape[1]),
         n_trees=n_trees,
@@ -92,7 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=8_000_000)
     parser.add_argument("--limit", type=float, help="GB")
-    parser.add_argument("--trees", type=int, default=1)
+    parser.add_argument("--trees", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--directory", help="rows that were made; for internal use")
     arguments = parser.parse_args()
