@@ -42,8 +42,8 @@ class Constants:
     n_iterations, n_factors, meetings : float
         Of a fit; meetings per iteration.
     meeting_fixed, meeting_part : float
-        Seconds of a meeting: a, that of a few parts; and b per member, which is what the process of
-        a coordinator works for each of many.
+        Seconds of a synchronization: a per tier, measured with a few parts; and b per member, the
+        processor time of a coordinator per message, measured with many.
     top_compress, top_factor, top_solve, top_bytes : float
         Of the groups, per member.
     message : float

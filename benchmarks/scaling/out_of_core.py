@@ -3,9 +3,9 @@
 python -m benchmarks.scaling.out_of_core [--rows 8000000] [--limit 6] [--trees 2] [--threads 2]
 
 Makes the rows of `growth` (18 features, float32), and fits them in two processes, one after the
-other: with all memory, and in a control group of the system (cgroup v1 or v2; this needs root) that
-limits its memory, files in the page cache included, to so many GB. Prints seconds by stage, peaks
-and accuracies on 100,000 other rows. 8 million rows take about ten minutes on two cores.
+other: without a limit, and in a control group (cgroup v1 or v2; this needs root) whose memory,
+including the page cache, is limited to --limit GB. Prints the seconds of each stage, the peak
+memory, and the accuracy on 100,000 other rows.
 """
 
 import argparse

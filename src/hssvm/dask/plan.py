@@ -21,7 +21,7 @@ from hssvm.hss.top import Group
 from hssvm.kernels.base import Rows
 from hssvm.training.scaling import Scaling
 
-FAN_IN = 32
+SUMMARIES_PER_TASK = 32
 """Number of summaries that one task merges."""
 
 MIN_PART_ROWS = 1000
@@ -203,7 +203,9 @@ def plan(
     ]
     merged = described
     while len(merged) > 1 or merged is described:
-        groups = [merged[i : i + FAN_IN] for i in range(0, len(merged), FAN_IN)]
+        groups = [
+            merged[i : i + SUMMARIES_PER_TASK] for i in range(0, len(merged), SUMMARIES_PER_TASK)
+        ]
         merged = [delayed(merge, pure=False)(group, n_sample) for group in groups]
     planned = client.compute(
         delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling, min_part_rows)

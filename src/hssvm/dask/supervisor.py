@@ -12,7 +12,7 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -174,27 +174,26 @@ class Supervisor:
         ]
         return self._watch(tasks, coordinators, owners)
 
-    def _coordinate(self, owners: Sequence[str]) -> tuple[list[Any], list[Membership]]:
-        """Create the coordinators, the highest tier first; return them, and those of the parts."""
+    def _coordinate(self, owners: Sequence[str]) -> tuple[list[Any], Mapping[int, Membership]]:
+        """Create the coordinators; return them, highest tier first, and the place of each part."""
         coordinators: list[Any] = []
         n_threads = self.client.nthreads()
-        places: list[Membership | None] = [None]
+        places: Mapping[int, Membership | None] = {0: None}
         for tier in reversed(range(len(self.tree.tiers))):
             below: dict[int, Membership] = {}
-            for above, group, top in zip(
-                places, self.tree.tiers[tier], self.tree.tops[tier], strict=True
-            ):
+            groups = zip(self.tree.tiers[tier], self.tree.tops[tier], strict=True)
+            for i, (group, top) in enumerate(groups):
                 # Not on the worker of the tier below, which is busy at the same time.
                 owner = owners[group.first_part + min(tier, group.members.size - 1)]
                 coordinator, future = self._actor(
-                    owner, Coordinator, top, group.slots, n_threads.get(owner, 1), above
+                    owner, Coordinator, top, group.slots, n_threads.get(owner, 1), places[i]
                 )
                 self.coordinators.append(future)
                 coordinators.append(coordinator)
                 address = pickle.dumps(coordinator)
-                below.update({int(m): (address, i) for i, m in enumerate(group.members)})
-            places = [below[member] for member in range(len(below))]
-        return coordinators, [below[part] for part in range(len(below))]
+                below.update({int(m): (address, k) for k, m in enumerate(group.members)})
+            places = below
+        return coordinators, below
 
     def _watch(
         self, tasks: list[Future], coordinators: Sequence[Any], owners: Sequence[str]

@@ -19,9 +19,9 @@ SMALL = 2**20
 class Scratch:
     """Allocates arrays in temporary files.
 
-    The system reads and writes the files as memory allows; what is used in turn, such as the levels
-    of a matrix, then takes the time of the disk. The files have no names, and disappear with their
-    arrays. They are in the directory of `tempfile`, which the environment variable TMPDIR sets.
+    The operating system keeps in memory what fits; a pass over arrays that do not fit runs at the
+    speed of the disk. The files have no names, and disappear with their arrays. They are in the
+    directory of `tempfile`, which the environment variable TMPDIR sets.
     """
 
     def empty(self, size: int, dtype: DTypeLike) -> Floats:
@@ -43,7 +43,7 @@ class Scratch:
 
 
 def reserve(descriptor: int, n_bytes: int) -> None:
-    """Make a file that large; a disk that is full later would end the process without a word."""
+    """Reserve the disk space of a file, since writing to a full disk through a map is a crash."""
     try:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(descriptor, 0, n_bytes)

@@ -205,7 +205,7 @@ class FitMemory:
 def require_within(limit: float, memory: FitMemory) -> FitMemory:
     """Return the memory of a fit within `limit` bytes, with matrix and factor on disk if necessary.
 
-    Raise MemoryError if it may need more even so, and with the smallest cache.
+    Raise MemoryError if it may need more than that even with the smallest cache.
     """
     fits = memory.within(limit)
     if fits is not None:
