@@ -18,12 +18,25 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     if config.getoption("--seed") is None:
-        config.option.seed = int(np.random.SeedSequence().entropy % 2**31)
+        drawn = int(np.random.SeedSequence().entropy % 2**31)
+        config.option.seed = getattr(config, "workerinput", {}).get("seed", drawn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Give all processes of pytest-xdist the seed that was drawn in the first one."""
+    node.workerinput["seed"] = node.config.getoption("--seed")
 
 
 def pytest_terminal_summary(terminalreporter, config):
     if terminalreporter.stats.get("failed"):
         terminalreporter.write_line(f"repeat with --seed {config.getoption('--seed')}")
+
+
+@pytest.fixture(autouse=True)
+def global_seed(request):
+    """Estimators with random_state=None draw from NumPy's global generator."""
+    np.random.seed(request.config.getoption("--seed"))
 
 
 @pytest.fixture

@@ -302,7 +302,7 @@ def test_an_error_while_a_forest_grows_leaves_the_model(kind, rng, monkeypatch):
 def test_advice_is_given_once(rng):
     """Also if a forest grows, and the model is checked again."""
     X, y = data("regression", rng)
-    model = estimator("regression", n_trees=1, warm_start=True, C=1e-3, epsilon=1e-3)
+    model = estimator("regression", n_trees=1, warm_start=True, C=1e-4, epsilon=1e-3)
     for n_trees in (1, 2):
         with pytest.warns(DataWarning, match="C is too small"):
             model.set_params(n_trees=n_trees).fit(X, y)
