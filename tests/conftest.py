@@ -36,7 +36,7 @@ def pytest_terminal_summary(terminalreporter, config):
 @pytest.fixture(autouse=True)
 def global_seed(request):
     """Estimators with random_state=None draw from NumPy's global generator."""
-    np.random.seed(request.config.getoption("--seed"))
+    np.random.seed(request.config.getoption("--seed"))  # noqa: NPY002
 
 
 @pytest.fixture
