@@ -5,10 +5,11 @@ once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads
 `load_libsvm` one of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
 The packages, each built on those after it: `model_selection`, `dask` (estimators for more than one
-machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `persistence` and `io` (data
-files); `training`, the pipeline of all estimators; `solvers` and `predictors`; `problems` and
-`operators`; and the engine in `hss` and `kernels`, which compresses the kernel matrix of n points
-to O(n) numbers and factors it. `plotting` draws the results, `cli` is the command line.
+machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `export` (to NumPy and ONNX) and
+`io` (data files); `persistence`; `training`, the pipeline of all estimators; `solvers` and
+`predictors`; `problems` and `operators`; and the engine in `hss` and `kernels`, which compresses
+the kernel matrix of n points to O(n) numbers and factors it. `plotting` draws the results, `cli` is
+the command line.
 """
 
 from importlib import import_module
@@ -28,8 +29,8 @@ __all__ = [
 ]  # fmt: skip
 
 _PACKAGES = (
-    "cli", "dask", "dropin", "estimators", "hss", "io", "kernels", "model_selection", "persistence",
-    "operators", "plotting", "predictors", "problems", "solvers", "training",
+    "cli", "dask", "dropin", "estimators", "export", "hss", "io", "kernels", "model_selection",
+    "persistence", "operators", "plotting", "predictors", "problems", "solvers", "training",
 )  # fmt: skip
 _MODULES = {
     "SVC": "estimators",

@@ -24,6 +24,7 @@ from hssvm._threads import serial_blas
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitMonitor, logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.cost import CostEstimate, estimate_cost
+from hssvm.estimators.export import ExportableEstimator
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import gamma_of_rows
 from hssvm.estimators.libsvm import LibsvmEstimator
@@ -83,7 +84,9 @@ def require_valid_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> Non
         )
 
 
-class BaseKernelSVM(LinearWeightsMixin, CallbackSupportMixin, LibsvmEstimator, ConfiguredSVM):
+class BaseKernelSVM(
+    LinearWeightsMixin, CallbackSupportMixin, LibsvmEstimator, ExportableEstimator, ConfiguredSVM
+):
     """Base class of the estimators on one machine."""
 
     _saved: ClassVar[tuple[str, ...]] = ("feature_shift_", "feature_factor_")

@@ -49,7 +49,8 @@ class ExpansionPredictor(FewRowsPredictor):
         """1: all points are in one leaf."""
         return 1
 
-    def _leaf_expansions(self) -> Iterator[LeafArrays]:
+    def leaf_arrays(self) -> Iterator[LeafArrays]:
+        """Yield the arrays of one tree, without cuts."""
         n, p = self.X.shape
         no_cuts = np.empty((0, p), self.X.dtype), np.empty(0, self.X.dtype)
         yield np.arange(n), np.array([0, n]), self.Z, *no_cuts

@@ -52,12 +52,12 @@ class FewRowsPredictor(Aligned, ABC):
         """Number of leaves of a tree."""
 
     @abstractmethod
-    def _leaf_expansions(self) -> Iterator[LeafArrays]:
+    def leaf_arrays(self) -> Iterator[LeafArrays]:
         """Yield the arrays of each tree."""
 
     @cached_property
     def _few_rows(self) -> list[_core.LeafExpansions] | None:
-        trees = [self.kernel.leaf_expansions(self.X, *tree) for tree in self._leaf_expansions()]
+        trees = [self.kernel.leaf_expansions(self.X, *tree) for tree in self.leaf_arrays()]
         known = [tree for tree in trees if tree is not None]
         return known if len(known) == len(trees) else None
 

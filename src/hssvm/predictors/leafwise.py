@@ -160,7 +160,8 @@ class LeafwisePredictor(FewRowsPredictor):
         total /= len(self.trees)
         return total
 
-    def _leaf_expansions(self) -> Iterator[LeafArrays]:
+    def leaf_arrays(self) -> Iterator[LeafArrays]:
+        """Yield the arrays of each tree."""
         for tree in self.trees:
             cuts = tree.tree.directions, tree.tree.thresholds
             yield tree.rows, tree.ends, tree.weights, *cuts

@@ -1,0 +1,11 @@
+"""Models that leave hssvm: a file that predicts with NumPy alone, and ONNX.
+
+`contents` collects the arrays of a model, for both. `numpy_file` writes them behind a copy of
+`standalone`; `onnx_graph` makes a graph of ONNX operators for skl2onnx. The methods of the
+estimators are in ``hssvm.estimators.export``.
+"""
+
+from hssvm.export.contents import contents_of
+from hssvm.export.numpy_file import write_numpy
+
+__all__ = ["contents_of", "write_numpy"]

@@ -1,0 +1,141 @@
+"""What a fitted model consists of, as plain arrays from which both exports are made.
+
+A model on the exact kernel is a forest of one tree with one leaf, so there is only one form.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from hssvm.kernels import Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
+from hssvm.kernels.base import Floats, Kernel
+from hssvm.predictors import PairwisePredictor
+from hssvm.predictors.few_rows import FewRowsPredictor
+from hssvm.problems.pairs import pair_offsets
+
+Arrays = dict[str, NDArray[Any]]
+
+KERNELS = {
+    Gaussian: "gaussian",
+    Laplacian: "laplacian",
+    Matern32: "matern32",
+    Matern52: "matern52",
+    Polynomial: "polynomial",
+    Linear: "linear",
+}
+"""The kernels that other programs can evaluate, and their names."""
+
+
+def contents_of(model: Any, predictor: FewRowsPredictor) -> Arrays:
+    """Return the arrays of a fitted model; ValueError if they cannot express it.
+
+    Parameters
+    ----------
+    model : SVC, SVCCV, SVR, SVRCV or OneClassSVM
+    predictor : ExpansionPredictor, PairwisePredictor or LeafwisePredictor
+        What the model predicts with.
+
+    Returns
+    -------
+    dict
+        ``task``, ``kernel`` and its parameters; ``n_features``, ``shift`` and ``factor`` of the
+        features; ``X``, or ``X_data``, ``X_indices`` and ``X_indptr``; for each of ``n_trees``
+        trees ``rows_0``, ``ends_0``, ``weights_0``, ``directions_0`` and ``thresholds_0`` as in
+        `hssvm.predictors.LeafExpansions`; ``intercept``, ``classes``, ``one_vs_one``,
+        ``calibration`` and its ``curve_0``, ....
+    """
+    n_features = model.n_features_in_
+    shift, factor = model.feature_shift_, model.feature_factor_
+    arrays = {
+        **_kernel_arrays(predictor.kernel),
+        **_point_arrays(predictor.X),
+        "n_features": np.array(n_features),
+        "shift": np.zeros(n_features) if shift is None else shift,
+        "factor": np.ones(n_features) if factor is None else factor,
+        "intercept": model.intercept_,
+        "task": np.array(_task(model)),
+        "one_vs_one": np.array(_is_one_vs_one(model)),
+        "calibration": np.array("none"),
+    }
+    trees = list(predictor.leaf_arrays())
+    arrays["n_trees"] = np.array(len(trees))
+    for number, (rows, ends, weights, directions, thresholds) in enumerate(trees):
+        _require_all_columns(directions, n_features)
+        if isinstance(predictor, PairwisePredictor):
+            weights = pair_weights(weights, predictor.counts)
+        arrays[f"rows_{number}"] = rows.astype(np.int64)
+        arrays[f"ends_{number}"] = ends
+        arrays[f"weights_{number}"] = weights
+        arrays[f"directions_{number}"] = directions
+        arrays[f"thresholds_{number}"] = thresholds
+    if hasattr(model, "classes_"):
+        arrays["classes"] = labels_of(model)
+        if model.calibration_ is not None:
+            method, curves = model.calibration_
+            arrays["calibration"] = np.array(method)
+            arrays.update({f"curve_{j}": curve for j, curve in enumerate(curves)})
+    return arrays
+
+
+def pair_weights(Z: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Return the weights of all pairs, (n, n_pairs), from the packed ones of each row's class."""
+    n_classes = counts.size
+    offsets, ends = pair_offsets(n_classes), np.cumsum(counts)
+    weights: Floats = np.zeros((Z.shape[0], n_classes * (n_classes - 1) // 2), Z.dtype)
+    for c in range(n_classes):
+        own = slice(ends[c] - counts[c], ends[c])
+        weights[own, offsets[c] : offsets[c + 1]] = Z[own, c:]
+        weights[own, offsets[:c] + np.arange(c - 1, -1, -1)] = Z[own, :c]
+    return weights
+
+
+def _task(model: Any) -> str:
+    if hasattr(model, "classes_"):
+        return "classification"
+    return "novelty" if hasattr(model, "offset_") else "regression"
+
+
+def _is_one_vs_one(model: Any) -> bool:
+    return getattr(model, "multi_class_", "ovr") == "ovo" and model.classes_.size > 2
+
+
+def _kernel_arrays(kernel: Kernel) -> Arrays:
+    if type(kernel) not in KERNELS:
+        names = ", ".join(cls.__name__ for cls in KERNELS)
+        raise ValueError(f"{kernel!r} cannot be exported; fit with one of {names}")
+    return {
+        "kernel": np.array(KERNELS[type(kernel)]),
+        "gamma": np.array(float(getattr(kernel, "gamma", 1.0))),
+        "coef0": np.array(float(getattr(kernel, "coef0", 0.0))),
+        "degree": np.array(int(getattr(kernel, "degree", 1))),
+    }
+
+
+def _point_arrays(X: Any) -> Arrays:
+    if not scipy.sparse.issparse(X):
+        return {"X": X}
+    return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr.astype(np.int64)}
+
+
+def labels_of(model: Any) -> NDArray[Any]:
+    """Return the classes as an array of numbers or strings; ValueError if they are neither."""
+    classes = model.classes_
+    labels = np.array(classes.tolist()) if classes.dtype == object else classes
+    if labels.dtype.kind not in "biufU":
+        raise ValueError(
+            "labels of other types than numbers and strings cannot be exported; convert them "
+            "before fitting"
+        )
+    return labels
+
+
+def _require_all_columns(directions: Floats, n_features: int) -> None:
+    if directions.shape[1] != n_features:
+        raise ValueError(
+            "compressed models of sparse rows with this many columns cannot be exported; fit with "
+            "refine=True"
+        )

@@ -1,0 +1,65 @@
+"""The outputs of a model in ONNX, as skl2onnx asks for them.
+
+skl2onnx calls the methods ``onnx_parser``, ``onnx_shape_calculator`` and ``onnx_converter`` of
+estimators that it does not know, also inside pipelines. A classifier has the outputs ``label``,
+``scores`` (what `decision_function` returns) and, if it has them, ``probabilities``; a regressor
+has ``variable``; a novelty detector ``label`` and ``scores``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hssvm.export.contents import Arrays, labels_of
+from hssvm.export.onnx_graph import Graph, class_index, decision_values, probabilities, scores
+
+
+def output_types(model: Any, input_type: Any) -> list[tuple[str, Any]]:
+    """Return the names and types of the outputs of a fitted model."""
+    from skl2onnx.common.data_types import Int64TensorType, StringTensorType, guess_tensor_type
+
+    floats = guess_tensor_type(input_type)
+    if hasattr(model, "classes_"):
+        kind = labels_of(model).dtype.kind
+        label = {"U": StringTensorType(), "f": floats}.get(kind, Int64TensorType())
+        found = [("label", label), ("scores", floats)]
+        return found if model.calibration_ is None else [*found, ("probabilities", floats)]
+    if hasattr(model, "offset_"):
+        return [("label", Int64TensorType()), ("scores", floats)]
+    return [("variable", floats)]
+
+
+def set_shapes(model: Any, operator: Any) -> None:
+    """Set the shapes of the outputs of an operator of skl2onnx."""
+    n_rows = operator.inputs[0].get_first_dimension()
+    names = [name for name, _ in output_types(model, operator.inputs[0].type)]
+    for name, variable in zip(names, operator.outputs, strict=True):
+        by_class = name == "probabilities" or (name == "scores" and model.intercept_.size > 1)
+        variable.type.shape = [n_rows, model.classes_.size] if by_class else [n_rows]
+
+
+def convert(arrays: Arrays, scope: Any, operator: Any, container: Any) -> None:
+    """Add the operators that compute the outputs."""
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    graph, (X, *_) = Graph(scope, container), operator.inputs
+    floats = np.float64 if isinstance(X.type, DoubleTensorType) else np.float32
+    outputs = [variable.full_name for variable in operator.outputs]
+    values = decision_values(graph, arrays, X.full_name)
+    score = scores(graph, arrays, values)
+    task = str(arrays["task"])
+    graph.cast(score, floats, output=outputs[0 if task == "regression" else 1])
+    if task == "novelty":
+        typical = graph.op("GreaterOrEqual", score, graph.constant(0.0))
+        signs = graph.constant(np.int64(1)), graph.constant(np.int64(-1))
+        graph.op("Where", typical, *signs, output=outputs[0])
+    if task == "classification":
+        labels = arrays["classes"]
+        if labels.dtype.kind != "U":
+            labels = labels.astype(floats if labels.dtype.kind == "f" else np.int64)
+        index = class_index(graph, arrays, values)
+        graph.op("Gather", graph.constant(labels), index, axis=0, output=outputs[0])
+    if len(outputs) == 3:
+        graph.cast(probabilities(graph, arrays, score), floats, output=outputs[2])

@@ -1,0 +1,161 @@
+"""Exported models against the models themselves, for all kinds of them."""
+
+import runpy
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from helpers.rows import noisy_classes
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hssvm import SVC, SVCCV, SVR, OneClassSVM, kernels
+
+LEAVES = {"refine": False, "leaf_size": 64, "max_rank": 32, "random_state": 0}
+NAMES = np.array(["ant", "bee", "cat"])
+
+MODELS = {
+    "exact": SVC(random_state=0),
+    "scaled": SVC(scaling="standard"),
+    "one tree": SVC(n_trees=1, **LEAVES),
+    "forest": SVC(n_trees=3, **LEAVES),
+    "one-vs-one": SVC(multi_class="ovo"),
+    "one-vs-rest": SVC(multi_class="ovr"),
+    "one-vs-one, compressed": SVC(multi_class="ovo", n_trees=2, **LEAVES),
+    "sigmoid": SVC(probability="sigmoid", random_state=0),
+    "isotonic": SVC(probability="isotonic", random_state=0),
+    "isotonic, three classes": SVC(probability="isotonic", random_state=0),
+    "sigmoid, three classes": SVC(probability="sigmoid", n_trees=2, **LEAVES),
+    "searched": SVCCV(Cs=[1.0], gammas=[0.2], cv=3, random_state=0),
+    "regression": SVR(),
+    "regression, forest": SVR(n_trees=2, **LEAVES),
+    "novelty": OneClassSVM(nu=0.2),
+    "novelty, forest": OneClassSVM(nu=0.2, n_trees=2, **LEAVES),
+    "linear": SVC(kernel="linear"),
+    "polynomial": SVC(kernel="poly", coef0=1.0, degree=2),
+    "polynomial, forest": SVC(kernel="poly", coef0=1.0, degree=2, n_trees=2, **LEAVES),
+    "laplacian": SVC(kernel=kernels.Laplacian(0.3)),
+    "matern32": SVC(kernel=kernels.Matern32(0.3)),
+    "matern52, forest": SVC(kernel=kernels.Matern52(0.3), n_trees=2, **LEAVES),
+    "sparse": SVC(),
+    "sparse, forest": SVC(n_trees=2, **LEAVES),
+}
+
+
+def fitted(kind, rng, dtype=np.float64):
+    n_classes = 3 if "three" in kind or "one-vs" in kind else 2
+    X, y = noisy_classes(rng, 500 if "isotonic" in kind else 300, n_classes, dtype)
+    labels = NAMES[y]
+    if isinstance(MODELS[kind], SVR):
+        labels = np.sin(X[:, 0]) + X[:, 1]
+    rows = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0)) if "sparse" in kind else X
+    T = rng.standard_normal((200, X.shape[1])).astype(dtype)
+    return MODELS[kind].fit(rows, labels), T
+
+
+def decisions(model, T):
+    return model.predict(T) if isinstance(model, SVR) else model.decision_function(T)
+
+
+def proba(model, T):
+    return model.predict_proba(T) if hasattr(model, "predict_proba") else None
+
+
+def same_labels(found, model, T):
+    """Except where rounding decides."""
+    certain = np.ones(len(T), bool)
+    values = decisions(model, T)
+    if values.ndim == 1:
+        certain = np.abs(values) > 1e-4
+    assert_array_equal(found[certain], model.predict(T)[certain])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numpy_file(kind, dtype, rng, tmp_path):
+    model, T = fitted(kind, rng, dtype)
+    model.save_numpy(tmp_path / "exported.py")
+    exported = runpy.run_path(str(tmp_path / "exported.py"))
+    atol = 1e-10 if dtype == np.float64 else 1e-4
+    assert_allclose(exported["decision_function"](T), decisions(model, T), rtol=atol, atol=atol)
+    if isinstance(model, SVR):
+        assert_array_equal(exported["predict"](T), exported["decision_function"](T))
+    else:
+        same_labels(exported["predict"](T), model, T)
+    if proba(model, T) is not None and dtype == np.float64:  # isotonic curves jump
+        assert_allclose(exported["predict_proba"](T), proba(model, T), atol=atol)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_onnx(kind, rng):
+    model, T = fitted(kind, rng)
+    found = run_onnx(model, T)
+    if isinstance(model, SVR):
+        assert_allclose(found["variable"], decisions(model, T), atol=1e-8)
+        return
+    assert_allclose(found["scores"], decisions(model, T), atol=1e-8)
+    same_labels(found["label"], model, T)
+    assert ("probabilities" in found) == (proba(model, T) is not None)
+    if "probabilities" in found:
+        assert_allclose(found["probabilities"], proba(model, T), atol=1e-8)
+
+
+def run_onnx(model, T):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    content = skl2onnx.to_onnx(model, T[:1]).SerializeToString()
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": T}), strict=True))
+
+
+@pytest.mark.parametrize("labels", [[3, 7], [1.0, 3.0], [False, True]])
+def test_labels_that_are_numbers(labels, rng, tmp_path):
+    X, y = noisy_classes(rng, 300)
+    model = SVC().fit(X, np.array(labels)[y])
+    model.save_numpy(tmp_path / "exported.py")
+    exported = runpy.run_path(str(tmp_path / "exported.py"))
+    assert_array_equal(exported["predict"](X), model.predict(X))
+    assert_array_equal(run_onnx(model, X)["label"], model.predict(X))
+
+
+def test_onnx_of_a_pipeline_in_float32(rng):
+    X, y = noisy_classes(rng, 400, dtype=np.float32)
+    model = make_pipeline(StandardScaler(), SVC(n_trees=2, **LEAVES)).fit(7 * X + 3, y)
+    T = X + 5
+    found = run_onnx(model, T)
+    assert_allclose(found["scores"], model.decision_function(T), atol=1e-4)
+
+
+def test_an_exported_file_needs_only_numpy(rng, tmp_path):
+    model, T = fitted("forest", rng)
+    model.save_numpy(tmp_path / "exported.py")
+    np.save(tmp_path / "T.npy", T)
+    code = (
+        "import sys, numpy as np; from exported import predict\n"
+        "print(*predict(np.load('T.npy')))\n"
+        "print(*({'hssvm', 'scipy', 'sklearn'} & sys.modules.keys()))"
+    )
+    out = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
+    labels, modules = out.split("\n")[:2]
+    assert labels.split() == model.predict(T).tolist()
+    assert modules == ""
+
+
+def test_what_cannot_be_exported(rng, tmp_path):
+    X, y = noisy_classes(rng, 300)
+    model = SVC(kernel=kernels.Cosine()).fit(X, y)
+    with pytest.raises(ValueError, match="fit with one of Gaussian, Laplacian"):
+        model.save_numpy(tmp_path / "exported.py")
+    assert not list(tmp_path.iterdir())
+    exact = SVC().fit(X, y)
+    exact.save_numpy(tmp_path / "exported.py")
+    exported = runpy.run_path(str(tmp_path / "exported.py"))
+    for wrong in (X[:, 1:], X[0], X * np.nan):
+        with pytest.raises(ValueError, match="X "):
+            exported["predict"](wrong)
+    with pytest.raises(ValueError, match="fit it with probability='sigmoid'"):
+        exported["predict_proba"](X)
