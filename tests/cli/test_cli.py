@@ -13,7 +13,7 @@ import hssvm
 from hssvm._threads import _openmp
 from hssvm.cli import app as cli
 
-COMMANDS = ("train", "predict", "cv", "info", "estimate", "convert")
+COMMANDS = ("train", "predict", "cv", "info", "estimate", "convert", "export")
 
 
 @pytest.fixture

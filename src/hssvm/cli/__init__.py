@@ -1,8 +1,9 @@
-"""The command line: ``hssvm train``, ``predict``, ``cv``, ``info``, ``estimate``, ``convert``.
+"""The command line: ``hssvm train``, ``predict``, ``cv``, ``info`` and others; see `app`.
 
 `app` runs the `commands`, which share a `context`; `options` defines their options; `training` fits
 and resumes, `progress` shows the progress of a fit, `tables` its result; `streams` reads stdin and
-writes stdout for files named ``-``; `messages` replaces parameter names in messages by options.
+writes stdout for files named ``-``; `predictions` writes files of predictions, and `scores` scores
+them; `messages` replaces parameter names in messages by options.
 """
 
 import sys

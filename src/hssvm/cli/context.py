@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
 
 from rich.console import Console
 
-import hssvm
 from hssvm._threads import openmp_threads
-from hssvm.cli import tables
 from hssvm.cli.messages import warnings_as_lines
+from hssvm.cli.scores import RunningScore
 from hssvm.cli.training import leaving_on_interrupt
 
 out, err = Console(), Console(stderr=True)
@@ -25,7 +23,7 @@ def working(threads: int | None = None) -> Iterator[None]:
         yield
 
 
-def print_score(estimator: Any, predicted: Any, y: Any, console: Console) -> None:
+def print_score(score: RunningScore, console: Console) -> None:
     """Print the score of predictions, if there are labels or none are needed."""
-    if y is not None or isinstance(estimator, hssvm.OneClassSVM):
-        console.print(tables.score(estimator, predicted, y), highlight=False)
+    if (line := score.line()) is not None:
+        console.print(line, highlight=False)

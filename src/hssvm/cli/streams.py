@@ -81,13 +81,3 @@ def write_file(write: Callable[[Path], None], path: Path) -> int:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return copy.stat().st_size
-
-
-def write_lines(lines: list[str], path: Path | None) -> None:
-    """Write lines to a file, or to stdout."""
-    text = "".join(f"{line}\n" for line in lines)
-    if path is None or path == STREAM:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    else:
-        path.write_text(text, encoding="utf-8")

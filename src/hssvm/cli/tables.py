@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from rich.markup import escape
 from rich.table import Table as RichTable
-from sklearn.metrics import accuracy_score, r2_score
 
-import hssvm
 from hssvm.cli.messages import ADVICE
 from hssvm.cli.options import as_text
 from hssvm.io.table import Table
@@ -132,20 +130,3 @@ def scores(search: Any) -> RichTable:
         for c, C in enumerate(Cs):
             table.add_row(C, *(cell(g, c) for g in range(len(gammas))))
     return table
-
-
-def score(estimator: Any, predicted: Any, y: Any) -> str:
-    """Format the score of predictions in one line."""
-    if isinstance(estimator, hssvm.OneClassSVM):
-        name, value = "share inside", float(np.mean(predicted == 1))
-    elif isinstance(estimator, hssvm.SVR):
-        name, value = "R^2", r2_score(y, predicted)
-    else:
-        name, value = "accuracy", accuracy_score(y, predicted)
-    return f"{name} {value:.4f} on {len(predicted):,} rows"
-
-
-def prediction(row: Any) -> str:
-    """Format the prediction for a row."""
-    numbers = np.atleast_1d(row)
-    return " ".join(f"{v:.9g}" if numbers.dtype.kind == "f" else f"{v}" for v in numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hssvm.io.delimited import read_delimited
 from hssvm.io.files import FORMATS, Source
 from hssvm.io.libsvm import MAX_FEATURES, read_libsvm
 from hssvm.io.npy import read_numpy
-from hssvm.io.parquet import read_parquet
+from hssvm.io.parquet import read_parquet, read_parquet_parts
 from hssvm.io.table import Table
 from hssvm.kernels.base import Rows
 
@@ -129,3 +130,22 @@ def read_table(
         raise ValueError(f"{source}: only text files may be compressed; decompress it first")
     reader = read_numpy if format == "numpy" else read_parquet
     return reader(source, dtype, rule)
+
+
+def read_parts(
+    source: Source,
+    *,
+    rule: ColumnRule,
+    format: str | None = None,
+    dtype: DTypeLike = np.float32,
+    separator: str | None = None,
+) -> Iterator[Table]:
+    """Read a file that may be larger than memory: Parquet some rows at a time, others at once.
+
+    The parameters are those of `read_table`.
+    """
+    format = source.format if format is None else format
+    if format == "parquet" and separator is None:
+        yield from read_parquet_parts(source, np.dtype(dtype), rule)
+    else:
+        yield read_table(source, rule=rule, format=format, dtype=dtype, separator=separator)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,34 +13,78 @@ from hssvm.io.columns import ColumnRule
 from hssvm.io.files import Source
 from hssvm.io.table import Table, as_features, as_labels
 
+PART_ROWS = 2**17
+"""Maximum number of rows of a part of a file."""
+
 
 def read_parquet(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
     """Read a Parquet file."""
+    parquet = import_parquet()
+    with source.open() as file, _as_value_error(source):
+        table = parquet.read_table(file)
+    return _convert(source, table, dtype, rule)
+
+
+def read_parquet_parts(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Iterator[Table]:
+    """Read a Parquet file, some rows at a time."""
+    import pyarrow
+
+    parquet, first = import_parquet(), 0
+    with source.open() as file:
+        with _as_value_error(source):
+            # without buffers, a whole column of a row group would be in memory
+            opened = parquet.ParquetFile(file, buffer_size=2**20, pre_buffer=False)
+            batches = opened.iter_batches(PART_ROWS)
+        while True:
+            with _as_value_error(source):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            yield _convert(source, pyarrow.Table.from_batches([batch]), dtype, rule, first)
+            first += batch.num_rows
+    if first == 0:
+        raise ValueError(f"{source} has no rows")
+
+
+def import_parquet() -> Any:
+    """Return the module `pyarrow.parquet`."""
     try:
-        import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install hssvm[parquet]") from error
-    with source.open() as file:
-        try:
-            table = pyarrow.parquet.read_table(file)
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+    return pyarrow.parquet
+
+
+@contextmanager
+def _as_value_error(source: Source) -> Iterator[None]:
+    import pyarrow
+
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+
+
+def _convert(
+    source: Source, table: Any, dtype: np.dtype[Any], rule: ColumnRule, first: int = 0
+) -> Table:
+    """Return the rows of an Arrow table, which begins at row `first` of the file."""
     columns = rule.choose(source, table.num_columns, table.column_names)
     values = np.empty((table.num_rows, len(columns.features)), dtype=dtype)
     with np.errstate(over="ignore"):
         for to, j in enumerate(columns.features):
-            values[:, to] = _numbers(source, table, j)
+            values[:, to] = _numbers(source, table, j, first)
+    label, weight = columns.label, columns.weight
     return Table.of(
         columns,
-        as_features(source, values, dtype),
-        None if columns.label is None else as_labels(source, _column(source, table, columns.label)),
-        None if columns.weight is None else _numbers(source, table, columns.weight),
+        as_features(source, values, dtype, first),
+        None if label is None else as_labels(source, _column(source, table, label, first), first),
+        None if weight is None else _numbers(source, table, weight, first),
     )
 
 
-def _numbers(source: Source, table: Any, j: int) -> NDArray[Any]:
-    values = _column(source, table, j)
+def _numbers(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
+    values = _column(source, table, j, first)
     if values.dtype.kind not in "fiub":
         raise ValueError(
             f"{source}: column {table.column_names[j]!r} has type {table.schema.field(j).type} "
@@ -48,11 +94,11 @@ def _numbers(source: Source, table: Any, j: int) -> NDArray[Any]:
     return values
 
 
-def _column(source: Source, table: Any, j: int) -> NDArray[Any]:
+def _column(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
     """Return column `j` of a table, (n,); raise ValueError if it has missing values."""
     column = table.column(j)
     if column.null_count:
-        row = column.is_null().to_pylist().index(True)
+        row = first + column.is_null().to_pylist().index(True)
         raise ValueError(
             f"{source}: column {table.column_names[j]!r} has no value in row {row}; impute it or "
             "drop the row"

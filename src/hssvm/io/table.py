@@ -52,8 +52,13 @@ class Table:
         return cls(X, y, weight, columns.feature_names, columns.target, unused)
 
 
-def as_features(source: Source, values: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
-    """Convert (n, p) values to X; raise ValueError unless they are finite numbers."""
+def as_features(
+    source: Source, values: NDArray[Any], dtype: np.dtype[Any], first: int = 0
+) -> Floats:
+    """Convert (n, p) values to X; raise ValueError unless they are finite numbers.
+
+    The message names the row, of those that begin at row `first` of the file.
+    """
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise ValueError(
             f"{source}: expected a table of numbers, got shape {values.shape} of {values.dtype}"
@@ -66,14 +71,14 @@ def as_features(source: Source, values: NDArray[Any], dtype: np.dtype[Any]) -> F
     if not finite.all():
         row, column = divmod(int(np.argmin(finite)), X.shape[1])
         raise ValueError(
-            f"{source}: feature {column} of row {row} is {values[row, column]}; impute it or drop "
-            "the row, or read with dtype=np.float64 if it is a number too large for float32"
+            f"{source}: feature {column} of row {first + row} is {values[row, column]}; impute it "
+            "or drop the row, or read with dtype=np.float64 if it is a number too large for float32"
         )
     return X
 
 
-def as_labels(source: Source, values: NDArray[Any]) -> NDArray[Any]:
-    """Convert (n,) labels to y: finite numbers to float64, or strings."""
+def as_labels(source: Source, values: NDArray[Any], first: int = 0) -> NDArray[Any]:
+    """Convert (n,) labels to y: finite numbers to float64, or strings; `first` as above."""
     if values.dtype.kind in "US":
         return values.astype(np.str_)
     if values.dtype.kind not in "fiub":
@@ -81,5 +86,7 @@ def as_labels(source: Source, values: NDArray[Any]) -> NDArray[Any]:
     y = values.astype(np.float64)
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
-        raise ValueError(f"{source}: the label of row {row} is {y[row]}; set it or drop the row")
+        raise ValueError(
+            f"{source}: the label of row {first + row} is {y[row]}; set it or drop the row"
+        )
     return y

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +10,15 @@ import numpy as np
 import typer
 from sklearn.base import ClassifierMixin
 
-from hssvm.cli import options, tables, training
+from hssvm.cli import options, training
 from hssvm.cli.context import err, print_score, working
 from hssvm.cli.messages import print_line
-from hssvm.cli.options import parse_column
+from hssvm.cli.options import parse_column, parse_separator
+from hssvm.cli.predictions import writing
 from hssvm.cli.progress import showing
-from hssvm.cli.streams import check_streams, load_model, require_other_file, write_lines
+from hssvm.cli.scores import RunningScore
+from hssvm.cli.streams import check_streams, data_source, load_model, require_other_file
+from hssvm.io.load import read_parts
 
 
 def predict(
@@ -24,7 +27,10 @@ def predict(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="File for the predictions, a line per row; - is stdout."
+            "--output",
+            "-o",
+            help="File for the predictions: Parquet if it ends with .parquet, else a line per row; "
+            "- is stdout.",
         ),
     ] = None,
     values: Annotated[
@@ -44,9 +50,12 @@ def predict(
 ) -> None:
     """Predict the rows of a file, and score the predictions if it has labels.
 
-    If the training file had column names, the columns of a table are matched by name.
+    If the training file had column names, the columns of a table are matched by name. Parquet files
+    are read and predicted some rows at a time, and may be larger than memory.
 
     [dim]hssvm predict a9a.hssvm a9a.test.xz -o labels.txt[/dim]
+
+    [dim]hssvm predict flights.hssvm flights.parquet --probability -o late.parquet[/dim]
     """
     check_streams(model, data)
     require_other_file(output, model, data)
@@ -54,19 +63,32 @@ def predict(
         estimator = load_model(model)
         function = _function(estimator, values=values, probability=probability)
         rule = training.known_columns(estimator, parse_column(target))
-        with showing(err, quiet or not err.is_terminal) as progress:
-            table = training.read(
-                data, progress, rule, format=format, separator=separator, dtype=np.float64
-            )
-            progress.begin("predict")
-            predicted = function(table.X)
-        if table.unused:
-            print_line(err, f"ignored {', '.join(table.unused)} of {data}, not used in training")
+        column = "decision" if values else "probability" if probability else "prediction"
+        classes, score = getattr(estimator, "classes_", None), RunningScore(estimator)
+        source = data_source(data)
+        unused: Sequence[str] = ()
+        with (
+            showing(err, quiet or not err.is_terminal) as progress,
+            writing(output, column, classes) as writer,
+        ):
+            progress.begin("predict", source.fraction_read)
+            for table in read_parts(
+                source,
+                rule=rule,
+                format=format,
+                separator=parse_separator(separator),
+                dtype=np.float64,
+            ):
+                predicted = function(table.X)
+                writer.write(predicted)
+                if not (values or probability):
+                    score.add(predicted, table.y)
+                unused = table.unused
+        if unused:
+            print_line(err, f"ignored {', '.join(unused)} of {data}, not used in training")
         if probability:
             print_line(err, f"probabilities of {', '.join(map(str, estimator.classes_))}")
-        write_lines([tables.prediction(row) for row in predicted], output)
-        if not (values or probability):
-            print_score(estimator, predicted, table.y, err)
+        print_score(score, err)
 
 
 def _function(estimator: Any, *, values: bool, probability: bool) -> Callable[[Any], Any]:

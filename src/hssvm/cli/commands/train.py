@@ -14,6 +14,7 @@ from hssvm.cli.context import err, out, print_score, working
 from hssvm.cli.messages import print_line, warnings_as_lines
 from hssvm.cli.options import Task, given, parse_column
 from hssvm.cli.progress import showing
+from hssvm.cli.scores import RunningScore
 from hssvm.cli.streams import STREAM, check_streams, require_other_file, save_model
 from hssvm.io.columns import Known, Roles
 from hssvm.training.summary import counted
@@ -125,9 +126,10 @@ def train(
     labels_in = tables.where_labels_are(table, named=column is not None)
     console.print(tables.summary(estimator, table, labels_in, output, n_bytes))
     if test_table is not None:
+        score = RunningScore(estimator)
         with warnings_as_lines(err):
-            predicted = estimator.predict(test_table.X)
-        print_score(estimator, predicted, test_table.y, console)
+            score.add(estimator.predict(test_table.X), test_table.y)
+        print_score(score, console)
     if progress.stopping:
         _print_how_to_resume(estimator, data, output)
         raise typer.Exit(training.INTERRUPTED)

@@ -1,0 +1,63 @@
+"""``hssvm export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from hssvm.cli import options, tables
+from hssvm.cli.context import err, out, working
+from hssvm.cli.streams import STREAM, check_streams, load_model, require_other_file, write_file
+from hssvm.persistence.replace import replacing
+
+
+def export(
+    model: options.Model,
+    output: Annotated[
+        Path, typer.Argument(help="File that ends with .py (for NumPy) or .onnx; - is stdout.")
+    ],
+    numpy: Annotated[
+        bool, typer.Option("--numpy", help="Write a Python file whatever its name.")
+    ] = False,
+) -> None:
+    """Export a model to a Python file that needs only NumPy, or to ONNX.
+
+    [dim]hssvm export a9a.hssvm a9a.py; python -c "from a9a import predict"[/dim]
+
+    [dim]hssvm export a9a.hssvm a9a.onnx[/dim]
+    """
+    check_streams(model, output=output, name="OUTPUT")
+    require_other_file(output, model, name="OUTPUT")
+    ending = ".py" if numpy else output.suffix.lower()
+    if ending not in (".py", ".onnx"):
+        raise typer.BadParameter(
+            "the extension decides what is written: .py or .onnx; or pass --numpy.",
+            param_hint="OUTPUT",
+        )
+    with working():
+        estimator = load_model(model)
+        if ending == ".py":
+            n_bytes = write_file(estimator.save_numpy, output)
+        else:
+            n_bytes = write_file(lambda path: _write_onnx(estimator, path), output)
+    console = err if output == STREAM else out
+    kind = "Python file" if ending == ".py" else "ONNX model"
+    console.print(
+        f"{kind} {output}, {tables.size_of(n_bytes)}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _write_onnx(estimator: Any, path: Path) -> None:
+    try:
+        from skl2onnx import to_onnx
+    except ImportError as error:
+        raise ImportError("ONNX needs skl2onnx: pip install 'hssvm[onnx]'") from error
+    row = np.zeros((1, estimator.n_features_in_), np.float32)
+    with replacing(path) as file:
+        file.write(to_onnx(estimator, row).SerializeToString())

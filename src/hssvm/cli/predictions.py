@@ -1,0 +1,97 @@
+"""Files of predictions, written part by part: text, a line per row, or Parquet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from numpy.typing import NDArray
+
+from hssvm.cli.streams import STREAM
+from hssvm.io.parquet import import_parquet
+from hssvm.persistence.replace import replacing
+
+PARQUET = ".parquet"
+
+
+class TextWriter:
+    """Writes a line per row."""
+
+    def __init__(self, file: IO[bytes] | None) -> None:
+        self._file = file  # None is stdout
+
+    def write(self, predicted: NDArray[Any]) -> None:
+        """Write the predictions for some rows, (m,) or (m, k)."""
+        numbers = predicted.reshape(len(predicted), -1)
+        form = "{:.9g}" if numbers.dtype.kind == "f" else "{}"
+        line = " ".join([form] * numbers.shape[1]) + "\n"
+        text = "".join(line.format(*row) for row in numbers.tolist())
+        if self._file is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            self._file.write(text.encode())
+
+    def close(self) -> None:
+        """Do nothing: no text is left."""
+
+
+class ParquetWriter:
+    """Writes one column, or one for each class."""
+
+    def __init__(self, file: IO[bytes], name: str, classes: Any) -> None:
+        self._file, self._name, self._classes = file, name, classes
+        self._parquet = import_parquet()
+        self._writer: Any = None
+
+    def write(self, predicted: NDArray[Any]) -> None:
+        """Write the predictions for some rows, (m,) or (m, k)."""
+        import pyarrow
+
+        columns = {self._name: predicted}
+        if predicted.ndim == 2:
+            columns = {f"{self._name}_{c}": predicted[:, j] for j, c in enumerate(self._classes)}
+        table = pyarrow.table(columns)
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextmanager
+def writing(path: Path | None, name: str, classes: Any) -> Iterator[TextWriter | ParquetWriter]:
+    """Context with a writer to a file, which appears when it is complete, or to stdout.
+
+    Parameters
+    ----------
+    path : path or None
+        Parquet if it ends with .parquet, else text.
+    name : str
+        What is written: the name of the column, or the beginning of those of the classes.
+    classes : array of labels, or None
+    """
+    if path is None or path == STREAM:
+        yield TextWriter(None)
+        return
+    with _output(path) as file:
+        parquet = path.suffix.lower() == PARQUET
+        writer = ParquetWriter(file, name, classes) if parquet else TextWriter(file)
+        yield writer
+        writer.close()
+
+
+@contextmanager
+def _output(path: Path) -> Iterator[IO[bytes]]:
+    if path.exists() and not path.is_file():  # a device or a pipe
+        with path.open("wb") as file:
+            yield file
+    else:
+        with replacing(path) as file:
+            yield file
