@@ -17,10 +17,10 @@ STYLES = {
 }
 
 names = list(dict.fromkeys(key.split(": ")[0] for key in RUNS if key.endswith(": SVC()")))[::-1]
-figure, ax = plt.subplots(figsize=(8, 4.6))
+figure, ax = plt.subplots(figsize=(6.2, 4.6))
 for method, (marker, color) in STYLES.items():
     scores = [RUNS[f"{name}: {method}"]["score"] for name in names]
     size = 14 if marker == "|" else 7
     ax.plot(scores, names, marker, color=color, markersize=size, markeredgewidth=2, label=method)
 ax.set(title="Accuracy on test rows, %")
-figure.legend(loc="outside lower center", ncols=3)
+figure.legend(loc="outside lower center", ncols=2)

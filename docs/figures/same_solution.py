@@ -19,7 +19,7 @@ for key, theirs in RUNS.items():
         pairs.append((RUNS[f"{name} refined {h} {C}"]["seconds"], theirs, f"{name}, C = {C}"))
 pairs.sort(key=lambda pair: pair[0], reverse=True)
 
-figure, ax = plt.subplots(figsize=(8, 5.4))
+figure, ax = plt.subplots(figsize=(6.2, 5.6))
 for i, (ours, theirs, _) in enumerate(pairs):
     end = theirs.get("seconds", theirs.get("stopped"))
     ax.plot([ours, end], [i, i], color="#757d86", alpha=0.5, linewidth=1.5, zorder=1)
