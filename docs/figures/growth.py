@@ -32,7 +32,7 @@ def series(name, method, figure):
         if of == f"{name}: {method}":
             if "stopped" in run:
                 stopped.append((int(n_rows), run["stopped"]))
-            else:
+            elif figure in run:  # not one that failed
                 ended.append((int(n_rows), run[figure]))
     return ended, stopped
 
