@@ -17,7 +17,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # readers need no network
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "paper", "choose", "scaling"]
@@ -29,7 +31,7 @@ modindex_common_prefix = ["hssvm."]
 # The names of parameters in docstrings (`X`, `tol`) are not objects of their own.
 suppress_warnings = ["config.cache", "ref.python"]
 
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -38,7 +40,7 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-plot_formats = [("png", 130)]
+plot_formats = [("png", 200)]
 plot_html_show_formats = plot_html_show_source_link = False
 
 sphinx_gallery_conf = {
@@ -47,6 +49,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": (),
+    "thumbnail_size": (880, 560),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
@@ -61,14 +64,22 @@ html_static_path = ["_static"]
 html_css_files = ["hssvm.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}  # only what has pages below it has one
+# Both tables of contents on the left leave the width of the page to code and tables.
+html_sidebars = {
+    "*": ["sidebar-nav-bs", "page-toc"],
+    "gallery/*": ["sidebar-nav-bs"],
+    "generated/*": ["sidebar-nav-bs"],
+    "api": ["sidebar-nav-bs"],
+    "get_started": ["page-toc"],
+    "index": [],
+}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": [],
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",
