@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
+from sklearn.utils.fixes import parse_version
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR
@@ -29,7 +30,10 @@ from hssvm.estimators.parameters import InvalidParameterError
 from hssvm.training.out_of_fold import assign_folds
 from hssvm.training.plan import FOLDS
 
-METHODS = ["sigmoid", "isotonic", "temperature"]
+NEW = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.8"), reason="needs scikit-learn 1.8"
+)
+METHODS = ["sigmoid", "isotonic", pytest.param("temperature", marks=NEW)]
 
 
 def noisy(rng, n, n_classes=2):

@@ -173,7 +173,10 @@ class BaseKernelSVM(
     def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
         if sample_weight is None:
             return np.ones(X.shape[0])
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weight.any():  # scikit-learn checks this since 1.8
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+        return weight
 
     def _make_kernel(self, X: Rows, sample_weight: Floats) -> Kernel:
         return self._kernel_with(lambda: gamma_of_rows(self.gamma, X, sample_weight))
