@@ -21,7 +21,9 @@ def read_parquet(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Tabl
         raise ImportError("Parquet needs pyarrow: pip install hssvm[parquet]") from error
     with source.open() as file:
         try:
-            table = pyarrow.parquet.read_table(file)
+            # Not in threads of Arrow: after an error they may outlive this call, and then end the
+            # process, if the interpreter exits before they have released the file.
+            table = pyarrow.parquet.ParquetFile(file, pre_buffer=False).read(use_threads=False)
         except (pyarrow.ArrowException, OSError) as error:
             raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
     columns = rule.choose(source, table.num_columns, table.column_names)
