@@ -5,6 +5,7 @@ import io
 import lzma
 import subprocess
 import sys
+import threading
 import warnings
 import zipfile
 
@@ -201,6 +202,26 @@ def test_parquet(tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"rows.parquet cannot be read as Parquet"):
         load_data(path)
+
+
+def test_parquet_is_read_in_the_calling_thread(tmp_path, rng, monkeypatch):
+    """Other threads may need the interpreter when it has exited, which ends the process."""
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    path, threads = tmp_path / "rows.parquet", set()
+    columns = {name: rng.standard_normal(1000) for name in "yab"}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=100)
+
+    class Watched(io.FileIO):
+        def read(self, *size):
+            threads.add(threading.get_ident())
+            return super().read(*size)
+
+    monkeypatch.setattr(Source, "_open_again", lambda source: Watched(source.path))
+    X, y = load_data(path, dtype=np.float64)
+    assert_array_equal(X, np.column_stack([columns["a"], columns["b"]]))
+    assert_array_equal(y, columns["y"])
+    assert threads == {threading.get_ident()}
 
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):

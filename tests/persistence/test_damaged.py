@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from helpers.mutants import CHANGES, document_changed, unzipped, zipped
+from helpers.outcomes import model_outcome
+from helpers.text_mutants import overwrite
 
-import hssvm
 from hssvm import SVC, SVCCV
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -48,27 +49,8 @@ def saved(request, tmp_path_factory):
 
 
 def outcome(path, content):
-    """Load and predict; what came of it."""
-    with path.open("r+b") as file:  # some file systems are slow to empty a file and fill it again
-        file.write(content)
-        file.truncate()
-    try:
-        model = hssvm.load(path)
-    except ValueError as error:
-        assert str(path) in str(error)
-        return "refused"
-    # sparse, as a file may say that it has 2**31 - 1 features
-    X = scipy.sparse.csr_array(
-        ([1.5, 0.5, -1.0], ([0, 1, 2], [0, 0, 0])), (4, model.n_features_in_)
-    )
-    with np.errstate(all="ignore"):  # its numbers may be anything
-        labels, summary = model.predict(X), model.summary()
-    assert summary
-    assert labels.shape == (4,)
-    assert np.isin(labels, model.classes_).all()
-    if hasattr(model, "feature_names_in_"):
-        assert model.feature_names_in_.shape == (model.n_features_in_,)
-    return "loaded"
+    overwrite(path, content)
+    return model_outcome(path)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)

@@ -1,4 +1,8 @@
-"""Parquet files, read by pyarrow."""
+"""Parquet files, read by pyarrow.
+
+Not in threads of Arrow: after an error they may outlive the call, and then end the process, if the
+interpreter exits before they have released the file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ def read_parquet(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Tabl
     """Read a Parquet file."""
     parquet = import_parquet()
     with source.open() as file, _as_value_error(source):
-        table = parquet.read_table(file)
+        table = parquet.ParquetFile(file, pre_buffer=False).read(use_threads=False)
     return _convert(source, table, dtype, rule)
 
 
@@ -34,7 +38,7 @@ def read_parquet_parts(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -
         with _as_value_error(source):
             # without buffers, a whole column of a row group would be in memory
             opened = parquet.ParquetFile(file, buffer_size=2**20, pre_buffer=False)
-            batches = opened.iter_batches(PART_ROWS)
+            batches = opened.iter_batches(PART_ROWS, use_threads=False)
         while True:
             with _as_value_error(source):
                 batch = next(batches, None)

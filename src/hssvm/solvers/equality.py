@@ -82,6 +82,8 @@ def constrained_prox(
 
 def nearest_feasible(problem: Problem, Z: Floats, beta: Floats) -> Floats:
     """Return the feasible point nearest to Z, (n, k), in the norm of the weights beta, (n,)."""
-    # The added term cancels the shrinkage of the prox, which then moves only infeasible entries.
-    V = Z + (problem.l1_weight * np.sign(Z) / beta[:, None]).astype(Z.dtype)
-    return constrained_prox(problem, V, beta, np.zeros(problem.k), exactly=True)[0]
+    for _ in range(2):  # from far outside the box, tau has too few digits; from inside, enough
+        # The added term cancels the shrinkage of the prox, which moves only infeasible entries.
+        V = Z + (problem.l1_weight * np.sign(Z) / beta[:, None]).astype(Z.dtype)
+        Z, _ = constrained_prox(problem, V, beta, np.zeros(problem.k), exactly=True)
+    return Z
