@@ -562,7 +562,7 @@ def test_other_malformed_files(file):
 @pytest.mark.parametrize("text", [TWO, THREE], ids=["two", "three"])
 def test_mutants(text, change, file, rng):
     path, n_loaded = file(text), 0
-    for _ in range(400):
+    for _ in range(1200):  # of those with other bytes, about one in 70 can be loaded
         overwrite(path, change(text.encode(), rng))
         n_loaded += model_outcome(path, hssvm.load_libsvm) == "loaded"
-    assert 0 < n_loaded < 400
+    assert 0 < n_loaded < 1200
