@@ -27,7 +27,7 @@ def soak(monkeypatch):
     ("part", "size", "n"),
     [
         ("files", {"n_files": 20}, 20),
-        ("problems", {"n_problems": 1}, 4),
+        pytest.param("problems", {"n_problems": 1}, 4, marks=pytest.mark.slow),
         ("interrupts", {}, 1),
         ("memory", {"n_cases": 2, "n_rounds": 3}, 6),
     ],

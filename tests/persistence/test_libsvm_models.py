@@ -411,7 +411,7 @@ def test_a_loaded_model_is_like_any_other(X, rng, tmp_path):
     for other in (hssvm.load(tmp_path / "saved"), pickle.loads(pickle.dumps(model))):
         assert_array_equal(other.decision_function(X), model.decision_function(X))
         assert other.summary() == model.summary()
-    with pytest.raises(ValueError, match="LIBSVM models do not tell"):
+    with pytest.raises(ValueError, match="models from LIBSVM files"):
         model.certify(X, y)
     again = clone(model).fit(X, y)
     model.set_params(warm_start=True).fit(X, y)

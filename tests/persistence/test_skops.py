@@ -27,7 +27,7 @@ GUIDE = Path(__file__).parents[2] / "docs/user_guide.md"
     ],
 )
 def test_the_types_of_the_user_guide_are_enough(model, rng):
-    X, y = noisy_classes(rng, 400, 3)
+    X, y = noisy_classes(rng, 2100 if model.refine is False else 400, 3)
     data = skops.dumps(model.fit(X, y))
     untrusted = skops.get_untrusted_types(data=data)
     assert set(untrusted) <= set(re.findall(r'"(hssvm\.[\w.]+)"', GUIDE.read_text()))

@@ -12,8 +12,9 @@ from hssvm import SVC
 )
 def test_threads_that_predict_at_once_do_not_disturb_each_other(parameters, rng):
     """With one model, and with different numbers of rows."""
-    X, y = noisy_classes(rng, 1500)
+    X, y = noisy_classes(rng, 2100)
     model = SVC(leaf_size=64, random_state=0, **parameters).fit(X, y)
+    assert (model._predictor().n_leaves > 1) == ("n_trees" in parameters)
     sizes = [1, 7, 300, 1500, 2, 900]
     expected = [model.decision_function(X[:n]) for n in sizes]
     with ThreadPoolExecutor(4) as pool:

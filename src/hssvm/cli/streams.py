@@ -6,14 +6,17 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 import hssvm
 from hssvm.io.files import Source
+
+T = TypeVar("T")
 
 STREAM = Path("-")
 
@@ -81,3 +84,12 @@ def write_file(write: Callable[[Path], None], path: Path) -> int:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return copy.stat().st_size
+
+
+def one_ahead(parts: Iterator[T]) -> Iterator[T]:
+    """Yield the parts, and read the next one in another thread in the meantime."""
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(next, parts, None)
+        while (part := ahead.result()) is not None:
+            ahead = pool.submit(next, parts, None)
+            yield part

@@ -38,6 +38,7 @@ from hssvm.estimators.parameters import (
     integer,
 )
 from hssvm.estimators.points import indexed_kernel, predict_points, require_unscaled
+from hssvm.estimators.reduction import ReducibleEstimator
 from hssvm.estimators.saving import has_form, name_of
 from hssvm.estimators.warn import warn
 from hssvm.kernels import Kernel, Precomputed
@@ -85,7 +86,12 @@ def require_valid_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> Non
 
 
 class BaseKernelSVM(
-    LinearWeightsMixin, CallbackSupportMixin, LibsvmEstimator, ExportableEstimator, ConfiguredSVM
+    LinearWeightsMixin,
+    CallbackSupportMixin,
+    LibsvmEstimator,
+    ExportableEstimator,
+    ReducibleEstimator,
+    ConfiguredSVM,
 ):
     """Base class of the estimators on one machine."""
 
@@ -355,8 +361,8 @@ class BaseKernelSVM(
         self._require_exact("certify")
         if not hasattr(self, "support_"):
             raise ValueError(
-                "certify needs to know which training rows are the support vectors, which LIBSVM "
-                "models do not tell; train with hssvm"
+                "certify needs the solution of a fit, which models from LIBSVM files and reduced "
+                "models are not; train with hssvm, or certify the model that was reduced"
             )
         dtype = self.dual_coef_.dtype
         data = self._validate(X, y, dtype, reset=False)

@@ -34,9 +34,12 @@ class FitReport(ShownAsText):
         ``"classification"``, ``"regression"`` or ``"novelty detection"``.
     n_rows, n_columns : int
         Number of rows, and of columns: the classes, pairs of classes, or values of C that were
-        trained together. `n_rows` is 0 for models from LIBSVM files, whose training is unknown.
+        trained together. `n_rows` is 0 for models from LIBSVM files, whose training is unknown,
+        and for reduced ones.
     n_features, n_classes, n_support : int
         `n_classes` is 0 for tasks without classes.
+    reduced_from : int
+        Number of support vectors before `reduce`, or 0.
     exact_kernel : bool
         Whether `gap` and `objective` refer to the exact kernel K, because the fit was refined or
         nothing was compressed. Otherwise they refer to the compressed kernel K~.
@@ -101,6 +104,7 @@ class FitReport(ShownAsText):
     n_features: int = 0
     n_classes: int = 0
     n_support: int = 0
+    reduced_from: int = 0
     exact_kernel: bool = False
     gap: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     tol: float = 0.0

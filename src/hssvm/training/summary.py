@@ -21,7 +21,10 @@ def summarize(report: FitReport) -> str:
     if report.task:
         share = f" ({report.n_support / report.n_rows:.1%} of the rows)" if report.n_rows else ""
         lines.append(f"model      {counted(report.n_support, 'support vector')}{share}")
-    if _is_imported(report):
+    if report.reduced_from:
+        before = counted(report.reduced_from, "support vector")
+        return "\n".join([*lines, f"reduced    from {before}; not a solution, so without a gap"])
+    if _has_no_rows(report):
         return "\n".join([*lines, f"training   {UNKNOWN}"])
     if report.gap.size:
         lines += _solution(report)
@@ -37,14 +40,14 @@ def summarize(report: FitReport) -> str:
     return "\n".join(lines)
 
 
-def _is_imported(report: FitReport) -> bool:
-    """Whether the model comes from a LIBSVM file; the report of an unfinished fit has no gap."""
+def _has_no_rows(report: FitReport) -> bool:
+    """Whether the model is reduced or from LIBSVM; the report of an unfinished fit has no gap."""
     return report.n_rows == 0 and report.gap.size > 0
 
 
 def _data(report: FitReport) -> str:
-    imported = _is_imported(report)
-    parts = ["unknown number of rows" if imported else counted(report.n_rows, "row")]
+    unknown = _has_no_rows(report)
+    parts = ["unknown number of rows" if unknown else counted(report.n_rows, "row")]
     if report.n_features:
         parts.append(counted(report.n_features, "feature"))
     if report.n_classes:

@@ -17,7 +17,13 @@ from hssvm.cli.options import parse_column, parse_separator
 from hssvm.cli.predictions import writing
 from hssvm.cli.progress import showing
 from hssvm.cli.scores import RunningScore
-from hssvm.cli.streams import check_streams, data_source, load_model, require_other_file
+from hssvm.cli.streams import (
+    check_streams,
+    data_source,
+    load_model,
+    one_ahead,
+    require_other_file,
+)
 from hssvm.io.load import read_parts
 
 
@@ -72,13 +78,14 @@ def predict(
             writing(output, column, classes) as writer,
         ):
             progress.begin("predict", source.fraction_read)
-            for table in read_parts(
+            parts = read_parts(
                 source,
                 rule=rule,
                 format=format,
                 separator=parse_separator(separator),
                 dtype=np.float64,
-            ):
+            )
+            for table in one_ahead(parts):
                 predicted = function(table.X)
                 writer.write(predicted)
                 if not (values or probability):

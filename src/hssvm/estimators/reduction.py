@@ -1,0 +1,161 @@
+"""Fitted estimators with fewer support vectors."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from hssvm.estimators.saving import SavableEstimator, rows_are_support
+from hssvm.kernels.indexed import IndexedKernel
+from hssvm.predictors import ExpansionPredictor, PairwisePredictor
+from hssvm.predictors.reduced import Reduction
+from hssvm.training import FitReport
+
+LEAST, STEPS = -7.0, 6
+"""The fraction of the support vectors is searched between 2**LEAST and 1, in STEPS bisections."""
+
+
+class ReducibleEstimator(SavableEstimator):
+    """An estimator with a `reduce` method."""
+
+    def reduce(self, X: Any, y: Any = None, *, max_loss: float = 0.001) -> Self:
+        """Return a model with as few support vectors as a loss of the score allows.
+
+        The decision function is projected onto the kernel functions of some of the support vectors;
+        see `hssvm.predictors.reduced`. Files of the new model are smaller, and its predictions
+        faster. It does not solve the training problem, so it has no duality gap, no `support_` and
+        no `certify`, and calibrated probabilities are those of the old decision values.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+            Rows on which both models are scored; not the training rows, if there are others.
+        y : (m,) array-like, optional
+            Their labels. By default the predictions of the model, so that the loss is the share of
+            rows for which the predictions differ.
+        max_loss : float, default=0.001
+            The score may be lower by this: the accuracy, or R^2 for regression.
+
+        Returns
+        -------
+        The reduced model; this one is unchanged.
+
+        Raises
+        ------
+        ValueError
+            If the model predicts with compressed kernels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVC
+        >>> X = np.random.default_rng(0).standard_normal((4000, 2))
+        >>> y = np.hypot(*X.T) < 1
+        >>> model = SVC(C=10, gamma=0.5).fit(X[:2000], y[:2000])
+        >>> small = model.reduce(X[2000:], y[2000:])
+        >>> len(small.support_vectors_) < len(model.support_vectors_) / 2
+        True
+        >>> bool(small.score(X[2000:], y[2000:]) >= model.score(X[2000:], y[2000:]) - 0.001)
+        True
+        """
+        check_is_fitted(self)
+        if not rows_are_support(self._predictor()):
+            raise ValueError(
+                "the model predicts with compressed kernels, from the rows of one leaf of each "
+                "tree; reduce is for models on the exact kernel: fit with refine=True"
+            )
+        exact = self._require_exact("reduce")
+        if isinstance(exact.kernel, IndexedKernel):
+            raise ValueError(f"reduce needs rows of numbers, which {exact.kernel!r} does not have")
+        if not max_loss >= 0:
+            raise ValueError(f"max_loss must be at least 0, got {max_loss!r}")
+        y = self.predict(X) if y is None else y
+        least_score = _score(self, X, y) - max_loss
+        reductions = [Reduction(exact.kernel, exact.X[p], exact.Z[p]) for p in _parts(exact)]
+        low, high = LEAST, 0.0
+        best = self._with_fraction(exact, reductions, 1.0)
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            candidate = self._with_fraction(exact, reductions, 2**middle)
+            if _score(candidate, X, y) >= least_score:
+                best, high = candidate, middle
+            else:
+                low = middle
+        return best
+
+    def _with_fraction(
+        self, exact: ExpansionPredictor, reductions: list[Reduction], fraction: float
+    ) -> Self:
+        """Return a copy with this fraction of the support vectors of every part."""
+        rows, weights = [], []
+        for part, reduction in zip(_parts(exact), reductions, strict=True):
+            chosen, W = reduction.expansion(max(1, round(fraction * reduction.n_rows)))
+            rows.append(part[chosen])
+            weights.append(W)
+        X, Z = exact.X[np.concatenate(rows)], np.concatenate(weights)
+        model = copy(self)
+        if isinstance(exact, PairwisePredictor):
+            counts = np.zeros_like(exact.counts)
+            counts[exact.counts > 0] = [part.size for part in rows]
+            new: ExpansionPredictor = PairwisePredictor(exact.kernel, X, Z, counts)
+        else:
+            new = ExpansionPredictor(exact.kernel, X, Z)
+        if hasattr(self, "classes_"):
+            codes = _class_codes(exact)[np.concatenate(rows)]
+            model.n_support_ = np.bincount(codes, minlength=self.classes_.size)
+        model.__dict__.pop("support_", None)
+        report = self.fit_report_
+        k = self.intercept_.size
+        unknown, none = np.full(k, np.nan), np.zeros(k, np.int64)
+        model.__dict__.update(
+            _exact=new,
+            _compressed=None,
+            support_vectors_=X,
+            dual_coef_=np.ascontiguousarray(Z.T),
+            fit_report_=FitReport(
+                task=report.task,
+                n_columns=report.n_columns,
+                n_features=report.n_features,
+                n_classes=report.n_classes,
+                n_support=X.shape[0],
+                reduced_from=exact.X.shape[0],
+                exact_kernel=True,
+                gap=unknown,
+                objective=unknown,
+                n_iter=none,
+                n_rounds=none,
+                spread=np.zeros(k),
+                disagreement=np.zeros(k),
+                objective_error=np.zeros(k),
+            ),
+        )
+        return model
+
+
+def _score(model: Any, X: Any, y: Any) -> float:
+    if hasattr(model, "score"):
+        return float(model.score(X, y))
+    return float(accuracy_score(y, model.predict(X)))
+
+
+def _parts(exact: ExpansionPredictor) -> list[NDArray[np.int64]]:
+    """Return the rows that share coefficients: those of a class if there are pairs, else all."""
+    everything = np.arange(exact.X.shape[0])
+    if not isinstance(exact, PairwisePredictor):
+        return [everything]
+    parts = np.split(everything, np.cumsum(exact.counts)[:-1])
+    return [part for part in parts if part.size]
+
+
+def _class_codes(exact: ExpansionPredictor) -> NDArray[np.int64]:
+    """Return the classes of the support vectors, from the signs of their coefficients."""
+    if isinstance(exact, PairwisePredictor):
+        return np.repeat(np.arange(exact.counts.size), exact.counts)
+    if exact.Z.shape[1] == 1:
+        return (exact.Z[:, 0] > 0).astype(np.int64)
+    return exact.Z.argmax(axis=1)  # one-vs-rest: only that of the own class is positive
