@@ -316,3 +316,12 @@ def test_callbacks_of_a_search(rng):
         estimator.set_callbacks(monitor).fit(X, y)
         (entry,) = monitor.get_logs().data
         assert entry["accuracy"] == pytest.approx(estimator.score(X, y))
+
+
+@pytest.mark.parametrize("estimator", [search(), SVC(), GridSearchCV(SVC(), {"C": [1]})])
+def test_progress_bar(rng, capsys, estimator):
+    callback = pytest.importorskip("sklearn.callback")
+    estimator.set_callbacks(callback.ProgressBar()).fit(*data(rng))
+    bars = [line for line in capsys.readouterr().out.splitlines() if "fit" in line]
+    assert bars
+    assert all("100%" in line for line in bars)

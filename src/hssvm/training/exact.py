@@ -39,7 +39,7 @@ def train_exact(
     kernel, X, plan, report, monitor
         See `hssvm.training.train`.
     start : (n, k), optional
-        Initial coefficients, packed for a `PairsProblem`; else 0.
+        Initial coefficients, packed for a `PairsProblem`; else the feasible ones nearest to 0.
 
     Returns
     -------

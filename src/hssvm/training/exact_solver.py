@@ -1,4 +1,4 @@
-"""The solver on the exact kernel, for problems that start at 0.
+"""The solver on the exact kernel, for problems without a start on the compressed one.
 
 ::
 

@@ -84,7 +84,7 @@ class TrainingPlan:
         if not self.exact(problem.n):
             return False
         if problem.n <= self.leaf_size:
-            return not problem.equality_rhs.any()  # else 0 is not feasible
+            return True
         if not isinstance(problem, SVCProblem):
             return False
         if self.compressed_start is None:
