@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,9 +34,6 @@ class TextWriter:
             sys.stdout.flush()
         else:
             self._file.write(text.encode())
-
-    def close(self) -> None:
-        """Do nothing: no text is left."""
 
 
 class ParquetWriter:
@@ -81,10 +78,11 @@ def writing(path: Path | None, name: str, classes: Any) -> Iterator[TextWriter |
         yield TextWriter(None)
         return
     with _output(path) as file:
-        parquet = path.suffix.lower() == PARQUET
-        writer = ParquetWriter(file, name, classes) if parquet else TextWriter(file)
-        yield writer
-        writer.close()
+        if path.suffix.lower() == PARQUET:
+            with closing(ParquetWriter(file, name, classes)) as writer:
+                yield writer
+        else:
+            yield TextWriter(file)
 
 
 @contextmanager

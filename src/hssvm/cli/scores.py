@@ -36,7 +36,8 @@ class RunningScore:
         elif isinstance(self._estimator, hssvm.SVR):
             self._sum += float(np.sum((predicted - y) ** 2))
             # the variances of two groups of rows, and of their means
-            mean, step = float(np.mean(y)), float(np.mean(y)) - self._mean
+            mean = float(np.mean(y))
+            step = mean - self._mean
             self._spread += (
                 float(np.sum((y - mean) ** 2)) + step**2 * n_rows * before / self._n_rows
             )

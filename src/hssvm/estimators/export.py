@@ -27,7 +27,7 @@ class ExportableEstimator(SavableEstimator):
         Parameters
         ----------
         path : str or path
-            Its name should be that of a module, such as ``rings.py``.
+            Use a valid module name, such as ``rings.py``.
 
         Raises
         ------

@@ -76,24 +76,26 @@ class ReducibleEstimator(SavableEstimator):
             raise ValueError(f"max_loss must be at least 0, got {max_loss!r}")
         y = self.predict(X) if y is None else y
         least_score = _score(self, X, y) - max_loss
-        reductions = [Reduction(exact.kernel, exact.X[p], exact.Z[p]) for p in _parts(exact)]
-        low, high = LEAST, 0.0
-        best = self._with_fraction(exact, reductions, 1.0)
+        parts = [(p, Reduction(exact.kernel, exact.X[p], exact.Z[p])) for p in _parts(exact)]
+        low, high, best = LEAST, 0.0, None
         for _ in range(STEPS):
             middle = (low + high) / 2
-            candidate = self._with_fraction(exact, reductions, 2**middle)
+            candidate = self._with_fraction(exact, parts, 2**middle)
             if _score(candidate, X, y) >= least_score:
                 best, high = candidate, middle
             else:
                 low = middle
-        return best
+        return self._with_fraction(exact, parts, 1.0) if best is None else best
 
     def _with_fraction(
-        self, exact: ExpansionPredictor, reductions: list[Reduction], fraction: float
+        self,
+        exact: ExpansionPredictor,
+        parts: list[tuple[NDArray[np.int64], Reduction]],
+        fraction: float,
     ) -> Self:
         """Return a copy with this fraction of the support vectors of every part."""
         rows, weights = [], []
-        for part, reduction in zip(_parts(exact), reductions, strict=True):
+        for part, reduction in parts:
             chosen, W = reduction.expansion(max(1, round(fraction * reduction.n_rows)))
             rows.append(part[chosen])
             weights.append(W)

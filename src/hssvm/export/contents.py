@@ -58,7 +58,7 @@ def contents_of(model: Any, predictor: FewRowsPredictor) -> Arrays:
         "factor": np.ones(n_features) if factor is None else factor,
         "intercept": model.intercept_,
         "task": np.array(_task(model)),
-        "one_vs_one": np.array(_is_one_vs_one(model)),
+        "one_vs_one": np.array(getattr(model, "_one_vs_one", False)),
         "calibration": np.array("none"),
     }
     trees = list(predictor.leaf_arrays())
@@ -97,10 +97,6 @@ def _task(model: Any) -> str:
     if hasattr(model, "classes_"):
         return "classification"
     return "novelty" if hasattr(model, "offset_") else "regression"
-
-
-def _is_one_vs_one(model: Any) -> bool:
-    return getattr(model, "multi_class_", "ovr") == "ovo" and model.classes_.size > 2
 
 
 def _kernel_arrays(kernel: Kernel) -> Arrays:

@@ -109,7 +109,7 @@ def probabilities(graph: Graph, arrays: Arrays, score: str) -> str:
         return graph.op(
             "Softmax", graph.op("Mul", columns, graph.constant(arrays["curve_0"])), axis=1
         )
-    curves = [arrays[f"curve_{j}"] for j in range(arrays["intercept"].size if two else _k(arrays))]
+    curves = [arrays[f"curve_{j}"] for j in range(1 if two else _k(arrays))]
     if method == "sigmoid":
         slope, intercept = np.transpose(curves)
         line = graph.op("Mul", columns, graph.constant(-slope))
@@ -214,14 +214,14 @@ def _padded(
 
 def _kernel(graph: Graph, arrays: Arrays, sums: str) -> str:
     """Kernel values from inner products, or from squared distances."""
-    kind, gamma = str(arrays["kernel"]), graph.constant(arrays["gamma"])
+    kind = str(arrays["kernel"])
     if kind == "linear":
         return sums
     if kind == "polynomial":
         base = graph.op("Add", sums, graph.constant(arrays["coef0"] / arrays["gamma"]))
         return graph.op("Pow", base, graph.constant(np.float64(arrays["degree"])))
     if kind == "gaussian":
-        return graph.op("Exp", graph.op("Neg", graph.op("Mul", sums, gamma)))
+        return graph.op("Exp", graph.op("Mul", sums, graph.constant(-arrays["gamma"])))
     factor = {"laplacian": 1.0, "matern32": 3.0**0.5, "matern52": 5.0**0.5}[kind]
     a = graph.op("Mul", graph.op("Sqrt", sums), graph.constant(factor * arrays["gamma"]))
     decay = graph.op("Exp", graph.op("Neg", a))

@@ -9,7 +9,7 @@ import typer
 
 import hssvm
 from hssvm.cli import tables
-from hssvm.cli.context import err, out, working
+from hssvm.cli.context import print_result, working
 from hssvm.cli.streams import (
     STREAM,
     check_streams,
@@ -68,14 +68,11 @@ def convert(
             kind, loaded = "model", hssvm.load_libsvm(path, n_features=features)
             _refuse(range_path is not None, "--range", "LIBSVM models do not scale.")
             n_bytes = write_file(loaded.save, output)
-    console = err if output == STREAM else out
     vectors = counted(loaded.dual_coef_.shape[1], "support vector")
-    console.print(
+    print_result(
         f"{kind} in {output}, {tables.size_of(n_bytes)}: {type(loaded).__name__}, "
         f"{counted(loaded.n_features_in_, 'feature')}, {vectors}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+        output,
     )
 
 

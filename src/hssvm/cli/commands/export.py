@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 from hssvm.cli import options, tables
-from hssvm.cli.context import err, out, working
-from hssvm.cli.streams import STREAM, check_streams, load_model, require_other_file, write_file
+from hssvm.cli.context import print_result, working
+from hssvm.cli.streams import check_streams, load_model, require_other_file, write_file
 from hssvm.persistence.replace import replacing
 
 
@@ -20,7 +20,7 @@ def export(
         Path, typer.Argument(help="File that ends with .py (for NumPy) or .onnx; - is stdout.")
     ],
     numpy: Annotated[
-        bool, typer.Option("--numpy", help="Write a Python file whatever its name.")
+        bool, typer.Option("--numpy", help="Write a Python file regardless of its extension.")
     ] = False,
 ) -> None:
     """Export a model to a Python file that needs only NumPy, or to ONNX.
@@ -43,14 +43,8 @@ def export(
             n_bytes = write_file(estimator.save_numpy, output)
         else:
             n_bytes = write_file(lambda path: _write_onnx(estimator, path), output)
-    console = err if output == STREAM else out
     kind = "Python file" if ending == ".py" else "ONNX model"
-    console.print(
-        f"{kind} {output}, {tables.size_of(n_bytes)}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    print_result(f"{kind} {output}, {tables.size_of(n_bytes)}", output)
 
 
 def _write_onnx(estimator: Any, path: Path) -> None:
