@@ -3,6 +3,7 @@ import os
 import stat
 import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -156,10 +157,58 @@ def test_a_header_cannot_ask_for_memory(shape, tmp_path):
         tracemalloc.stop()
 
 
-def test_compressed_members_are_refused(tmp_path):
-    members = [("model.json", "{}"), ("X.npy", npy(np.zeros(10_000)))]
-    zipped(tmp_path / "a", members, zipfile.ZIP_DEFLATED)
+def test_only_arrays_that_become_smaller_are_compressed(tmp_path, rng):
+    arrays = {
+        "X": rng.integers(0, 5, (1000, 20)).astype(np.float32),
+        "W": rng.standard_normal((1000, 20)),
+    }
+    write(tmp_path / "a", {}, arrays)
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        kinds = {info.filename: info.compress_type for info in archive.infolist()}
+        assert archive.getinfo("X.npy").compress_size < arrays["X"].nbytes / 4
+    deflated = {name for name, kind in kinds.items() if kind == zipfile.ZIP_DEFLATED}
+    assert deflated == {"X.npy"}
+    for name, array in load_data(tmp_path / "a")[1].items():
+        assert_array_equal(array, arrays[name])
+
+
+@pytest.mark.parametrize("n_numbers", [0, 1, 10_000, 500_000])
+def test_constant_arrays_come_back(n_numbers, tmp_path):
+    write(tmp_path / "a", {}, {"W": np.ones(n_numbers)})
+    assert_array_equal(load_data(tmp_path / "a")[1]["W"], np.ones(n_numbers))
+
+
+def test_a_compressed_array_cannot_fill_the_memory(tmp_path):
+    zipped(tmp_path / "a", [("model.json", "{}")])
+    with zipfile.ZipFile(tmp_path / "a", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", npy(np.zeros(10_000_000)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="more than 100 times the memory"):
+            load_data(tmp_path / "a")
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("document", "array"),
+    [(zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED), (zipfile.ZIP_STORED, zipfile.ZIP_LZMA)],
+)
+def test_other_compressed_members_are_refused(document, array, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a", "w") as archive:
+        archive.writestr("model.json", "{}" + " " * 100, document)
+        archive.writestr("X.npy", npy(np.zeros(1000)), array)
     with pytest.raises(ValueError, match="compressed"):
+        load_data(tmp_path / "a")
+
+
+def test_damaged_compressed_bytes_are_noticed(tmp_path, rng):
+    write(tmp_path / "a", {}, {"X": rng.integers(0, 5, 10_000)})
+    content = bytearray((tmp_path / "a").read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises((zipfile.BadZipFile, zlib.error, ValueError)):
         load_data(tmp_path / "a")
 
 

@@ -1,7 +1,7 @@
 """Saving and loading of models, in files of plain arrays that contain no code.
 
-A file is an uncompressed zip archive like NumPy's ``.npz``, which `numpy.load` can open. One member
-is ``model.json``::
+A file is a zip archive like NumPy's ``.npz``, which `numpy.load` can open. Arrays that become
+smaller are compressed (from version 4 of the format on). One member is ``model.json``::
 
     format, version, hssvm    "hssvm model", the version of the format, and that of hssvm
     class, parameters         "SVC", and the arguments of its constructor

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import zipfile
+import zlib
 from typing import IO, Any
 
 import numpy as np
@@ -26,6 +27,17 @@ HEADER = re.compile(
 CHUNK = 2**24
 """Number of bytes to read at a time."""
 
+SAMPLE, MIN_GAIN = 2**20, 1.5
+"""An array is compressed if its first SAMPLE bytes become smaller by this factor. Features often
+do, by 4 to 6: they have few values, or few digits."""
+
+LEVEL = 1
+"""Level of compression. 9 makes the rows of covtype 20 % smaller, in seven times the time."""
+
+MAX_GROWTH = 100
+"""Maximum size of all arrays relative to that of the file, so that a small file cannot fill the
+memory."""
+
 MAX_DOCUMENT = 2**26
 """Maximum size of the document in bytes; as Python objects it needs about 20 times this memory."""
 
@@ -44,17 +56,37 @@ def write(path: str | os.PathLike[str], document: Any, arrays: dict[str, NDArray
         f"{DOCUMENT} would have {len(text):,} bytes, more than the {MAX_DOCUMENT:,} that a model "
         "file may have; use joblib.dump",
     )
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    arrays = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in arrays.items()
+    }
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    compressed = {name for name, array in arrays.items() if _is_compressible(array)}
+    with replacing(path) as file:
+        _write(file, text, arrays, compressed)
+        if n_bytes > MAX_GROWTH * file.tell():
+            file.seek(0)
+            file.truncate()
+            _write(file, text, arrays, set())
+
+
+def _write(
+    file: IO[bytes], text: bytes, arrays: dict[str, NDArray[Any]], compressed: set[str]
+) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        # a ZipInfo is for a member that is not compressed; all dates are the same, and so the same
+        # model gives the same file
         archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
         for name, array in arrays.items():
-            _write_array(archive, name, array)
+            member = f"{name}.npy"
+            info = member if name in compressed else zipfile.ZipInfo(member)
+            with archive.open(info, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
 
 
-def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    # a ZipInfo has a fixed date, so the same model gives the same file
-    with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-        np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+def _is_compressible(array: NDArray[Any]) -> bool:
+    sample = array.reshape(-1)[: SAMPLE // array.itemsize].tobytes()
+    return len(sample) > MIN_GAIN * len(zlib.compress(sample, LEVEL))
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -64,7 +96,7 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
 
 
 class Archive:
-    """Reads a file written by `write`, with no more memory than the size of the file."""
+    """Reads a file written by `write`, with memory for MAX_GROWTH times its size at most."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._n_bytes = os.fstat(file.fileno()).st_size
@@ -78,27 +110,35 @@ class Archive:
         """Return the JSON document, an object."""
         info = self._members[DOCUMENT]
         require(info.file_size <= MAX_DOCUMENT, f"{DOCUMENT} has more than {MAX_DOCUMENT:,} bytes")
-        with self._open(info) as member:
+        require(_is_stored(info), f"{DOCUMENT} is compressed")
+        with self._zip.open(info) as member:
             document = json.loads(member.read())
         require(isinstance(document, dict), f"{DOCUMENT} is not a JSON object")
         return document
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all arrays by name."""
-        n_bytes = sum(info.file_size for info in self._members.values())
+        infos = self._members.values()
+        n_bytes = sum(info.compress_size for info in infos)
         require(n_bytes <= self._n_bytes, "its members are larger than the file")
+        n_bytes = sum(info.file_size for info in infos)
+        require(
+            n_bytes <= MAX_GROWTH * self._n_bytes,
+            f"its arrays would take more than {MAX_GROWTH} times the memory of the file",
+        )
         arrays = {}
         for name, info in self._members.items():
             if name != DOCUMENT:
                 require(name.endswith(".npy"), f"{name!r} is not an array")
-                with self._open(info) as member:
+                known = _is_stored(info) or info.compress_type == zipfile.ZIP_DEFLATED
+                require(known, f"{name!r} is compressed by another method than deflate")
+                with self._zip.open(info) as member:
                     arrays[name.removesuffix(".npy")] = _read_array(member, name, info.file_size)
         return arrays
 
-    def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        stored = info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size
-        require(stored, f"{info.filename!r} is compressed")
-        return self._zip.open(info)
+
+def _is_stored(info: zipfile.ZipInfo) -> bool:
+    return info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size
 
 
 def _read_array(member: IO[bytes], name: str, n_bytes: int) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import inspect
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -21,7 +22,7 @@ from hssvm.persistence.plain import from_plain
 from hssvm.persistence.version_1 import from_version_1
 from hssvm.persistence.version_2 import from_version_2
 
-FORMAT, VERSION = "hssvm model", 3
+FORMAT, VERSION = "hssvm model", 4
 
 MODULES = {
     "SVC": "hssvm.estimators",
@@ -48,7 +49,7 @@ def savable(cls: type) -> type:
 
 DAMAGE = (
     ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError, EOFError,
-    OSError, struct.error, zipfile.BadZipFile,
+    OSError, struct.error, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 """Exceptions that a corrupted file may cause."""
 
