@@ -1,3 +1,5 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 from helpers.rows import two_moons
@@ -176,6 +178,26 @@ def test_polish_is_exact_near_the_solution_and_harmless_far_from_it(dtype, rng):
     before = far.gap.copy()
     polish(problem, K, far)
     assert np.all(far.gap <= before)
+
+
+def test_polish_stops_when_only_rounding_errors_are_left(rng, monkeypatch):
+    """A gap of -1e-16 looks like an improvement of one of -0.5e-16, again and again."""
+    X, y = two_moons(rng, 200)
+    K = LazyKernelMatrix(Gaussian(1.0), X)
+    problem = SVCProblem(5.0 * y[:, None])
+    solution = ADMM(tol=1e-8, max_iter=5000).solve(problem, DenseOperator(Gaussian(1.0).block(X)))
+    polish(problem, K, solution)
+    module = import_module("hssvm.solvers.polish")
+    steps = []
+
+    def step(problem, kernel_matrix, scale, Z, F, intercept):
+        steps.append(solution.gap[0])
+        solution.gap[0] = -1e-16
+        return Z, F
+
+    monkeypatch.setattr(module, "active_set_step", step)
+    polish(problem, K, solution)
+    assert len(steps) == 1
 
 
 def test_polish_survives_a_singular_matrix(rng):

@@ -49,7 +49,7 @@ def polish(problem: Problem, kernel_matrix: LazyKernelMatrix, solution: Solution
             except np.linalg.LinAlgError:  # not positive definite to working precision
                 break
             solution.update(index, Z, F, column.evaluate(Z, F))
-            if not solution.gap[j] < 0.5 * before:
+            if not 0 < solution.gap[j] < 0.5 * before:  # below 0 are only rounding errors
                 break
 
 

@@ -90,6 +90,8 @@ class ExactSolver:
                 polish(problem, K, solution)
                 solution.n_iter += 1
                 solution.remember(int(solution.n_iter.sum()))
+            if np.all(solution.gap <= self.tol):
+                break
             ended = solution.stopped
             if ended is None and Status.MAX_WORK in solution.status:
                 ended = Status.MAX_WORK
