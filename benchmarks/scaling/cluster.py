@@ -12,10 +12,11 @@ thread each, and measures:
 - the time of an iteration, the same without a cluster, and what bare synchronizations cost;
 - two threads against one;
 - bytes of the messages, and of a shuffle of many chunks;
+- exact fits: kernel values and seconds, smaller working sets, rounds and bytes on a cluster;
 - a thousand workers: groups of parts with real arithmetic and copied roots (`tops`), and their
   coordinators with real messages that a few processes send (`messages`).
 
-All of it takes about ten minutes on two cores. --driver instead fits a gigabyte of rows (500,000
+All of it takes about twenty minutes on two cores. --driver instead fits a gigabyte of rows (500,000
 of 500 features), which takes a minute or two, for the memory of the process that calls fit. The
 results go to docs/scaling/results.json, tables into docs/dask.md and docs/internet_scale.md.
 --resume makes only the runs that are not there yet, --render only fills the tables in again.
@@ -32,13 +33,14 @@ from distributed import Client, LocalCluster
 
 from benchmarks import rendering
 from benchmarks.paper.results import Results
-from benchmarks.scaling import alone, fits, messages, tops
+from benchmarks.scaling import alone, fits, messages, refinement, tops
 from benchmarks.scaling.tables import TABLES
 from benchmarks.timing import timed
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "dask.md", DOCS / "internet_scale.md"]
 MANY_PARTS = [10, 100, 1000]
+EXACT_ROWS, WORKING_SETS = [20_000, 40_000, 80_000], [4000, 2000, 1500, 1000]
 DRIVER_ROWS, DRIVER_FEATURES = 250_000, 500
 
 
@@ -101,6 +103,14 @@ def measurements(workers, rows):
         },
         **{f"messages {k}": lambda k=k: messages.message_bytes(k) for k in (1, 10)},
         "shuffle": lambda: on_cluster(first, fits.shuffle_tasks),
+        **{f"exact {n}": lambda n=n: apart(refinement.measure, n) for n in EXACT_ROWS},
+        **{
+            f"working set {u}": lambda u=u: apart(refinement.measure, EXACT_ROWS[0], u)
+            for u in WORKING_SETS
+        },
+        f"refine {first} x {EXACT_ROWS[0]}": lambda: on_cluster(
+            first, refinement.fit, EXACT_ROWS[0]
+        ),
     }
     for n in MANY_PARTS:
         runs[f"top {n}"] = lambda n=n: apart(tops.measure, n)

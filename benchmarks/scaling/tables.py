@@ -1,6 +1,7 @@
 """Tables of docs/dask.md and docs/internet_scale.md, from the results of `cluster`."""
 
 from benchmarks.rendering import ABSENT, number, table
+from benchmarks.scaling.exact_model import exact_runs, growth, predict_exact
 from benchmarks.scaling.model import (
     Cluster,
     Constants,
@@ -11,6 +12,7 @@ from benchmarks.scaling.model import (
 
 PLANS = [(1e7, 10), (1e8, 10), (1e8, 100), (1e9, 100), (1e9, 1000)]
 MACHINE_BYTES = 64e9
+EXACT_PLANS = [(1e6, 2), (1e6, 10), (1e7, 10), (1e7, 100)]
 
 
 def of_kind(results, kind):
@@ -217,6 +219,85 @@ def plan(results):
     return table([*head, "in all"], lines, left=2)
 
 
+def exact(results):
+    """Exact fits on one thread."""
+    lines = []
+    for run in exact_runs(results.runs):
+        s, u, values = run["support"], run["working"], run["product values"]
+        lines.append(
+            [
+                *(f"{run[what]:,}" for what in ("rows", "support", "free", "working", "rounds")),
+                number(values / (run["rows"] * s), 2),
+                number(run["block values"] / (s * u), 2),
+                *(seconds(run[what]) for what in ("product", "block", "smo")),
+            ]
+        )
+    head = ["rows", "support vectors", "free", "working set", "rounds", "values / (n s)"]
+    return table([*head, "values / (s u)", "products", "working set", "SMO"], lines)
+
+
+def working_sets(results):
+    """The same problem with smaller working sets."""
+    runs = [exact_runs(results.runs)[0], *of_kind(results, "working set")]
+    lines = [
+        [
+            f"{run['working']:,}",
+            number(run["working"] / run["free"], 2),
+            f"{run['rounds']:,}",
+            seconds(run["product"] + run["block"] + run["smo"]),
+        ]
+        for run in runs
+    ]
+    return table(["working set", "by free support vector", "rounds", "seconds"], lines)
+
+
+def refinement(results):
+    """Synchronizations and bytes of an exact fit on a cluster."""
+    (run,) = of_kind(results, "refine")
+    rounds = run["rounds"]
+    return (
+        f"On {run['workers']} workers with {run['rows']:,} rows each, a fit on the exact kernel "
+        f"took {rounds} rounds, with {number(run['meetings'] / rounds, 2)} synchronizations and "
+        f"{number(run['bytes'] / rounds / 1e3, 2)} kB per round at the first worker: "
+        f"{number(run['bytes'] / rounds / run['working'], 2)} bytes by row of the working set."
+    )
+
+
+def exact_plan(results):
+    """Predictions of exact fits."""
+    constants, lines = Constants.of(results.runs), []
+    for n_rows, workers in EXACT_PLANS:
+        cluster = Cluster(workers)
+        cost = predict_exact(results.runs, n_rows, cluster)
+        start = predict(constants, n_rows, cluster).total
+        lines.append(
+            [
+                f"{int(n_rows):,}",
+                f"{workers:,}",
+                number(cost.support, 2),
+                number(cost.working, 2),
+                gigabytes(cost.memory),
+                seconds(start),
+                *(seconds(part) for part in (cost.products, cost.block + cost.smo, cost.meetings)),
+                f"{number(cost.traffic / 1e6, 2)} MB",
+                seconds(start + cost.total),
+            ]
+        )
+    head = ["rows", "workers", "support vectors", "working set", "its matrix", "start", "products"]
+    head += ["matrix and SMO", "synchronizations", "traffic of a round"]
+    return table([*head, "in all"], lines, left=2)
+
+
+def exact_growth(results):
+    """The exponents of the model of exact fits."""
+    powers = {what: growth(results.runs, what)[1] for what in ("support", "free", "rounds")}
+    return (
+        f"Support vectors grow like n^{number(powers['support'], 2)}, free ones like "
+        f"n^{number(powers['free'], 2)}, and rounds like n^{number(powers['rounds'], 2)} between "
+        "the last two of these sizes, and the model assumes that they go on like this."
+    )
+
+
 def constants(results):
     """What goes into the model."""
     c = Constants.of(results.runs)
@@ -272,5 +353,10 @@ TABLES = {
     "threads": threads,
     "constants": constants,
     "plan": plan,
+    "exact": exact,
+    "working sets": working_sets,
+    "refinement": refinement,
+    "exact growth": exact_growth,
+    "exact plan": exact_plan,
     "checked": checked,
 }

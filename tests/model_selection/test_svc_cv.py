@@ -211,6 +211,8 @@ def test_kernels_without_a_gamma(rng):
     X, y = data(rng, 200)
     model = SVCCV([1.0], kernel=Gaussian(0.5), cv=3).fit(X, y)
     assert np.isnan(model.gamma_)
+    assert model.best_params_ == {"C": 1.0}
+    assert "param_gamma" not in model.cv_results_
     assert model.kernel_ == Gaussian(0.5)
     assert SVCCV([1.0], kernel="linear", cv=3).fit(X, y).kernel_ == Linear()
     with pytest.raises(ValueError, match="no gamma to choose"):

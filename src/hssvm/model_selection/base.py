@@ -279,7 +279,8 @@ class BaseSearch(BaseKernelSVM):
 
     def _set_best(self) -> None:
         self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.C_, self.gamma_ = self.best_params_["C"], self.best_params_["gamma"]
+        self.C_ = self.best_params_["C"]
+        self.gamma_ = self.best_params_.get("gamma", np.nan)  # linear kernels have none
         names = [key for key in self.cv_results_ if key.startswith("mean_test_")]
         self.multimetric_ = names != [f"mean_test_{SINGLE}"]
         self.__dict__.pop("best_score_", None)  # of an earlier fit

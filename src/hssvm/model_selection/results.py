@@ -88,9 +88,13 @@ def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
     for key in ("fit_time", "score_time"):
         results[f"mean_{key}"] = arrays[key].mean(axis=1)
         results[f"std_{key}"] = arrays[key].std(axis=1)
-    results["param_C"] = np.ma.MaskedArray(C, np.zeros(C.size, bool))
-    results["param_gamma"] = np.ma.MaskedArray(gamma, np.zeros(C.size, bool))
-    results["params"] = [{"C": float(c), "gamma": float(g)} for c, g in zip(C, gamma, strict=True)]
+    tried = {"C": C} if np.isnan(gamma).all() else {"C": C, "gamma": gamma}
+    for key, values in tried.items():
+        results[f"param_{key}"] = np.ma.MaskedArray(values, np.zeros(C.size, bool))
+    results["params"] = [
+        dict(zip(tried, map(float, values), strict=True))
+        for values in zip(*tried.values(), strict=True)
+    ]
     for name, scores in arrays["scores"].items():
         for f in range(scores.shape[1]):
             results[f"split{f}_test_{name}"] = scores[:, f]

@@ -85,6 +85,7 @@ prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     ----------
     C_, gamma_ : float
         Values with the best mean score over the folds, the smoothest model in case of a tie.
+        `gamma_` is NaN for kernels without one, which `best_params_` leaves out.
     Cs_, gammas_ : arrays
         Values that were tried, ascending.
     scores_ : (n_gammas, n_Cs, n_folds) array

@@ -90,10 +90,8 @@ def cv(
     name = scoring or ("accuracy" if task is SearchTask.svc else "R^2")
     console.print(f"mean {name}", highlight=False, markup=False)
     console.print(tables.scores(estimator))
-    best = estimator.best_params_
-    console.print(
-        f"best: C = {best['C']:g}, gamma = {options.as_text(best['gamma'])}", highlight=False
-    )
+    best = ", ".join(f"{name} = {value:g}" for name, value in estimator.best_params_.items())
+    console.print(f"best: {best}", highlight=False)
     if output is not None:
         console.print(
             f"model in {output}, {tables.size_of(n_bytes)}, relative duality gap "
