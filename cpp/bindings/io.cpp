@@ -39,17 +39,19 @@ void bind_libsvm_text(nb::module_& m, const char* name) {
                 self.feed(text, n_bytes);
             },
             "lines"_a)
-        // -> labels or None, counts, columns, values, n_features
+        // -> labels or None, counts, columns, values, n_features, of the lines since the last call
         .def("take", [](Text& self) {
             Index n_features = 0;
             for (auto& part : self.parts) n_features = std::max(n_features, part.n_features);
             const bool labeled = self.labeled.value_or(false);
             nb::object labels = concatenate(self.parts, [](Part& p) -> auto& { return p.labels; });
-            return nb::make_tuple(
+            nb::tuple taken = nb::make_tuple(
                 labeled ? labels : nb::none(),
                 concatenate(self.parts, [](Part& p) -> auto& { return p.counts; }),
                 concatenate(self.parts, [](Part& p) -> auto& { return p.columns; }),
                 concatenate(self.parts, [](Part& p) -> auto& { return p.values; }), n_features);
+            self.parts.clear();
+            return taken;
         });
 }
 

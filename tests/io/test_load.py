@@ -15,9 +15,9 @@ from helpers.platforms import linux
 from numpy.testing import assert_array_equal
 
 from hssvm.io import load_data
-from hssvm.io.columns import Roles
+from hssvm.io.columns import Known, Roles
 from hssvm.io.files import Source
-from hssvm.io.load import read_table
+from hssvm.io.load import read_parts, read_table
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = {"libsvm": b"1 2:3\n2 1:4 2:5\n", "csv": b"1,0,3\n2,4,5\n"}
@@ -330,3 +330,58 @@ def test_streams(tmp_path):
         read_table(
             Source.from_stream(io.BytesIO(b"1,2\n1,x\n"), "stdin"), rule=Roles(), format="csv"
         )
+
+
+@pytest.mark.parametrize("ending", ["csv", "libsvm", "csv.gz"])
+@pytest.mark.parametrize("labels", [["1", "-1"], ["yes", "no"]])
+def test_parts_are_the_whole(ending, labels, rng, tmp_path, monkeypatch):
+    if ending == "libsvm":
+        labels = ["1", "-1"]
+    monkeypatch.setattr("hssvm.io.load.PART_ROWS", 7)
+    monkeypatch.setattr("hssvm.io.libsvm._CHUNK", 100)
+    X, y = rng.standard_normal((40, 3)).round(3), rng.choice(labels, 40)
+    if ending == "libsvm":
+        lines = [f"{t} 1:{a} 2:{b} 3:{c}" for t, (a, b, c) in zip(y, X, strict=True)]
+    else:
+        lines = ["label,a,b,c"] + [f"{t},{a},{b},{c}" for t, (a, b, c) in zip(y, X, strict=True)]
+    lines[10:10] = ["", ""]
+    text = "\n".join(lines).encode()
+    path = tmp_path / f"rows.{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    names = None if ending == "libsvm" else ["a", "b", "c"]
+    target = None if ending == "libsvm" else "label"
+    rule = Known(3, names, target)
+    parts = list(read_parts(Source(path), rule=rule, dtype=np.float64))
+    assert len(parts) > 2
+    np.testing.assert_array_equal(np.concatenate([part.X for part in parts]), X)
+    expected = y.astype(float) if labels[0] == "1" else y
+    np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), expected)
+
+
+def test_labels_of_later_parts_agree_with_the_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("hssvm.io.load.PART_ROWS", 2)
+    path, rule = tmp_path / "rows.csv", Known(1, ["a"], "label")
+    path.write_text("label,a\n1,1\n2,2\nthree,3\n")
+    with pytest.raises(ValueError, match=r"'three' is not a number, but those of the first rows"):
+        list(read_parts(Source(path), rule=rule))
+    path.write_text("label,a\none,1\ntwo,2\n3,3\n")
+    assert [part.y.tolist() for part in read_parts(Source(path), rule=rule)] == [
+        ["one", "two"],
+        ["3"],
+    ]
+
+
+def test_a_part_does_not_end_inside_quotes(tmp_path, monkeypatch):
+    monkeypatch.setattr("hssvm.io.load.PART_ROWS", 2)
+    path = tmp_path / "rows.csv"
+    path.write_text('label,a\nx,1\n"y\n\nz",2\nx,3\nx,4\n')
+    parts = list(read_parts(Source(path), rule=Known(1, ["a"], "label")))
+    assert [part.X.ravel().tolist() for part in parts] == [[1, 2], [3, 4]]
+    assert parts[0].y.tolist() == ["x", "y\n\nz"]
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.csv", "a,b\n"), ("a.libsvm", "# none\n")])
+def test_parts_of_a_file_without_rows(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match="no rows"):
+        list(read_parts(Source(tmp_path / name), rule=Known(2, ["a", "b"])))

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,21 @@ def read_delimited(
     source: Source, dtype: np.dtype[Any], rule: ColumnRule, separator: str | None
 ) -> Table:
     """Read a CSV file."""
+    (table,) = read_delimited_parts(source, dtype, rule, separator, math.inf)
+    return table
+
+
+def read_delimited_parts(
+    source: Source,
+    dtype: np.dtype[Any],
+    rule: ColumnRule,
+    separator: str | None,
+    part_rows: float,
+) -> Iterator[Table]:
+    """Read at most `part_rows` rows at a time.
+
+    Labels are numbers if all are, but with several parts the first of them decides.
+    """
     layout = _layout(source, rule, separator)
     columns = layout.columns
     labels: list[str] = []
@@ -51,32 +66,36 @@ def read_delimited(
     converters |= dict.fromkeys(columns.unused, lambda field: 0.0)
     if columns.label is not None:
         converters[columns.label] = keep
-    try:
-        with _text(source) as text:
-            table = np.loadtxt(
-                # a generator, so that other threads and signal handlers run between the lines
-                (line for line in islice(text, layout.n_above, None)),
-                dtype=dtype,
-                comments=None,
-                delimiter=layout.separator,
-                quotechar='"',
-                converters=converters or None,
-                ndmin=2,
-                encoding=None,
+    numeric: bool | None = None
+    with _text(source) as text:
+        lines = (line for line in islice(text, layout.n_above, None))
+        while (line := next((line for line in lines if line.strip("\r\n")), None)) is not None:
+            labels.clear()
+            try:
+                table = np.loadtxt(
+                    # a generator, so that other threads and signal handlers run between the lines
+                    _whole_records(chain([line], lines), part_rows),
+                    dtype=dtype,
+                    comments=None,
+                    delimiter=layout.separator,
+                    quotechar='"',
+                    converters=converters or None,
+                    ndmin=2,
+                    encoding=None,
+                )
+            except ValueError as error:
+                _explain(source, layout, dtype, numeric_labels=False)
+                raise ValueError(f"{source}: {error}") from error
+            y, numeric = _labels(source, labels, numeric)
+            usable = table.shape[1] == columns.n and np.isfinite(table).all() and "" not in labels
+            if not usable or (numeric and not np.isfinite(y).all()):
+                _explain(source, layout, dtype, numeric)
+            yield Table.of(
+                columns,
+                np.take(table, columns.features, axis=1),
+                None if columns.label is None else y,
+                None if columns.weight is None else table[:, columns.weight],
             )
-    except ValueError as error:
-        _explain(source, layout, dtype, numeric_labels=False)
-        raise ValueError(f"{source}: {error}") from error
-    y, numeric = _labels(labels)
-    usable = table.shape[1] == columns.n and np.isfinite(table).all() and "" not in labels
-    if not usable or (numeric and not np.isfinite(y).all()):
-        _explain(source, layout, dtype, numeric)
-    return Table.of(
-        columns,
-        np.take(table, columns.features, axis=1),
-        None if columns.label is None else y,
-        None if columns.weight is None else table[:, columns.weight],
-    )
 
 
 def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
@@ -105,10 +124,28 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
     return _Layout(between, columns, line if has_header else 0, booleans)
 
 
-def _labels(labels: list[str]) -> tuple[NDArray[Any], bool]:
-    """Convert the labels to numbers if all of them are, and return whether they are."""
+def _whole_records(lines: Iterator[str], n: float) -> Iterator[str]:
+    """Yield n lines, or more if the last of them is inside quotes."""
+    n_quotes = 0
+    for count, line in enumerate(lines, 1):
+        yield line
+        n_quotes += line.count('"')
+        if count >= n and n_quotes % 2 == 0:
+            return
+
+
+def _labels(source: Source, labels: list[str], numeric: bool | None) -> tuple[NDArray[Any], bool]:
+    """Convert the labels to numbers if all of them are, and return whether they are.
+
+    `numeric` is the answer for earlier rows, if there are any.
+    """
     numbers = [_number(label) for label in labels]
-    if None in numbers:
+    if numeric and None in numbers:
+        raise ValueError(
+            f"{source}: the label {labels[numbers.index(None)][:40]!r} is not a number, but those "
+            "of the first rows are; correct it, or leave out the labels"
+        )
+    if numeric is False or None in numbers:
         return np.array(labels, dtype=np.str_), False
     return np.array(numbers, dtype=np.float64), True
 

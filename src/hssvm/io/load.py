@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hssvm.io.columns import ColumnRule, Known, Roles
-from hssvm.io.delimited import read_delimited
+from hssvm.io.delimited import read_delimited, read_delimited_parts
 from hssvm.io.files import FORMATS, Source
-from hssvm.io.libsvm import MAX_FEATURES, read_libsvm
+from hssvm.io.libsvm import MAX_FEATURES, read_libsvm, read_libsvm_parts
 from hssvm.io.npy import read_numpy
-from hssvm.io.parquet import read_parquet, read_parquet_parts
+from hssvm.io.parquet import PART_ROWS, read_parquet, read_parquet_parts
 from hssvm.io.table import Table
 from hssvm.kernels.base import Rows
 
@@ -107,27 +107,15 @@ def read_table(
 
     The other parameters are those of `load_data`; `n_features` is only for LIBSVM text.
     """
-    format = source.format if format is None else format
-    dtype = np.dtype(dtype)
-    if format not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if dtype not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be np.float32 or np.float64, got {dtype}")
+    format, dtype = _check(source, format, dtype, rule, separator)
     if isinstance(rule, Known):
         n_features = rule.n_features
     if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
         raise ValueError(f"n_features must be between 1 and 2**31 - 1, got {n_features}")
-    if separator is not None and (format != "csv" or len(separator) != 1):
-        raise ValueError(
-            f"separator must be a single character, and only CSV files have one; got {separator!r}"
-        )
     if format == "csv":
         return read_delimited(source, dtype, rule, separator)
     if format == "libsvm":
-        rule.check_no_table("LIBSVM text has the label first in each line")
         return read_libsvm(source, n_features, dtype)
-    if source.is_packed:
-        raise ValueError(f"{source}: only text files may be compressed; decompress it first")
     reader = read_numpy if format == "numpy" else read_parquet
     return reader(source, dtype, rule)
 
@@ -135,17 +123,46 @@ def read_table(
 def read_parts(
     source: Source,
     *,
-    rule: ColumnRule,
+    rule: Known,
     format: str | None = None,
     dtype: DTypeLike = np.float32,
     separator: str | None = None,
 ) -> Iterator[Table]:
-    """Read a file that may be larger than memory: Parquet some rows at a time, others at once.
+    """Read a file that may be larger than memory some rows at a time; NumPy files at once.
 
     The parameters are those of `read_table`.
     """
-    format = source.format if format is None else format
-    if format == "parquet" and separator is None:
-        yield from read_parquet_parts(source, np.dtype(dtype), rule)
+    format, dtype = _check(source, format, dtype, rule, separator)
+    if format == "csv":
+        yield from read_delimited_parts(source, dtype, rule, separator, PART_ROWS)
+    elif format == "libsvm":
+        yield from read_libsvm_parts(source, rule.n_features, dtype)
+    elif format == "parquet":
+        yield from read_parquet_parts(source, dtype, rule)
     else:
-        yield read_table(source, rule=rule, format=format, dtype=dtype, separator=separator)
+        yield read_numpy(source, dtype, rule)
+
+
+def _check(
+    source: Source,
+    format: str | None,
+    dtype: DTypeLike,
+    rule: ColumnRule,
+    separator: str | None,
+) -> tuple[str, np.dtype[Any]]:
+    """Return the format and the precision; ValueError if they do not suit the file."""
+    format = source.format if format is None else format
+    dtype = np.dtype(dtype)
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+    if dtype not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be np.float32 or np.float64, got {dtype}")
+    if separator is not None and (format != "csv" or len(separator) != 1):
+        raise ValueError(
+            f"separator must be a single character, and only CSV files have one; got {separator!r}"
+        )
+    if format == "libsvm":
+        rule.check_no_table("LIBSVM text has the label first in each line")
+    if format in ("numpy", "parquet") and source.is_packed:
+        raise ValueError(f"{source}: only text files may be compressed; decompress it first")
+    return format, dtype

@@ -56,8 +56,8 @@ def predict(
 ) -> None:
     """Predict the rows of a file, and score the predictions if it has labels.
 
-    If the training file had column names, the columns of a table are matched by name. Parquet files
-    are read and predicted some rows at a time, and may be larger than memory.
+    If the training file had column names, the columns of a table are matched by name. Files are
+    read and predicted some rows at a time, and may be larger than memory, except NumPy files.
 
     [dim]hssvm predict a9a.hssvm a9a.test.xz -o labels.txt[/dim]
 
