@@ -116,7 +116,7 @@ RIVALS = {
         growth=1.5,
         dual=True,
     ),
-    # Its fits of sparse rows do not end.
+    # It misreads the labels of sparse rows, and takes every row for a class.
     "ThunderSVM, CPU": Rival(
         "thundersvm-cpu",
         estimator("thundersvm.SVC"),
