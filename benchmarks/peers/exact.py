@@ -14,9 +14,9 @@ from itertools import combinations
 
 import numpy as np
 from sklearn.svm import SVC as LibSVM
-from sklearnex.svm import SVC as IntelSVC
 
 from benchmarks.datasets import narrow
+from benchmarks.peers.choose import intel
 from benchmarks.peers.settings import load_setting
 from benchmarks.timing import timed
 from hssvm import SVC
@@ -60,7 +60,7 @@ def main():
         (X, y, Xt, yt), parameters = load_setting(name, **CHANGED.get(name, {}))
         models = {"hssvm": lambda seed: SVC(**parameters, tol=arguments.tol, random_state=seed)}
         if not arguments.no_sklearnex:
-            models["sklearnex"] = lambda seed: IntelSVC(**parameters, cache_size=2000)
+            models["sklearnex"] = lambda seed: intel(**parameters)
         best = {}
         for repeat in range(arguments.repeats):
             for key, make in models.items():

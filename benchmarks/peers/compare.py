@@ -1,0 +1,195 @@
+"""hssvm and its alternatives on the same rows: time, score, and how near to the optimum.
+
+python -m benchmarks.peers.compare [NAME ...] [--only RIVAL ...] [--rows 5000 ...] [--limit 100]
+                                   [--resume] [--render]
+
+Fits a random part of the training rows of each set, then all of them, and scores some of the test
+rows. `rivals` has the tools and what each is given. Every run is a process of its own, stopped
+after --limit seconds, which include reading the data and scoring. A tool is not tried with more
+rows if it was stopped, or would be even with a cautious estimate of how its time grows. The results
+go to results.json in the output folder, the tables into the page docs/comparison.md; --resume keeps
+the runs that are there, --render only fills in the tables again. Threads: set OMP_NUM_THREADS.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from benchmarks import rendering
+from benchmarks.datasets import narrow
+from benchmarks.paper.limit import limited
+from benchmarks.paper.results import Results
+from benchmarks.peers.choose import dense, figure, fit_cell, key_of, sizes
+from benchmarks.peers.exact import dual_objective
+from benchmarks.peers.folds import PUBLISHED
+from benchmarks.peers.rivals import RIVALS, SEED
+from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
+from benchmarks.rendering import ABSENT, number, percent, setup, table
+from benchmarks.timing import timed
+
+DOCS = Path(__file__).parents[2] / "docs"
+NAMES = ["ijcnn1", "cod-rna", "a9a", "covtype.50k", "cadata"]
+ROWS = [5000, 1_000_000]
+NOT_INSTALLED = "not installed"
+
+
+def load(name):
+    return load_regression(name) if name in REGRESSION else load_setting(name)
+
+
+def run(name, tool, n_rows, n_test):
+    """Fit and score one tool."""
+    rival, regression = RIVALS[tool], name in REGRESSION
+    (X, y, X_test, y_test), parameters = load(name)
+    rng = np.random.default_rng(SEED)
+    train = rng.permutation(len(y))[:n_rows]
+    test = rng.permutation(len(y_test))[:n_test]
+    given = narrow if rival.sparse else dense
+    X, X_test = given(X[train]), given(X_test[test])
+    model = (rival.regress if regression else rival.classify)(**parameters)  # imports the tool
+    model, fit = timed(lambda: model.fit(X, y[train]))
+    predicted, predict = timed(lambda: model.predict(X_test))
+    score = r2_score if regression else accuracy_score
+    found = {
+        "version": rival.version,
+        "fit": fit,
+        "predict": 1e6 * predict / len(test),
+        "score": 100 * float(score(y_test[test], predicted)),
+    }
+    if rival.dual and not regression:
+        z = np.ravel(dense(model.dual_coef_)).astype(np.float64)
+        dual = dual_objective(X[model.support_], parameters["gamma"], z)
+        found["dual"] = f"{dual:.15g}"  # the file keeps six digits of numbers, too few to compare
+    return found
+
+
+def run_all(results, names, tools, rows, limit, n_test):
+    for name in names:
+        available = len(load(name)[0][1])
+        able = [tool for tool in tools if name not in REGRESSION or RIVALS[tool].regress]
+        smaller = None
+        for n_rows in sorted({min(n, available) for n in rows}):
+            for tool in able:
+                key = key_of(name, tool, n_rows)
+                known = "error" not in results.runs.get(key, {"error": "not run"})
+                if known or (smaller and not may_end(results, name, tool, smaller, n_rows, limit)):
+                    continue
+                found, wall = timed(lambda: attempt(limit, name, tool, n_rows, n_test))
+                results.add(key, {**found, "wall": wall})
+                print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
+            smaller = n_rows
+
+
+def may_end(results, name, tool, smaller, n_rows, limit):
+    """Whether a fit with more rows may end in time, as far as one with fewer tells."""
+    fit = figure(results, name, tool, smaller, "fit")
+    return fit is not None and fit * (n_rows / smaller) ** RIVALS[tool].growth < limit
+
+
+def attempt(limit, name, tool, n_rows, n_test):
+    if RIVALS[tool].version is None:
+        return {"error": NOT_INSTALLED}
+    return limited(limit, run, name, tool, n_rows, n_test)
+
+
+def tools_table(results):
+    """Version of each tool, and the parameters it got."""
+    lines = []
+    for tool, rival in RIVALS.items():
+        found = {run["version"] for key, run in runs_of(results, tool) if "version" in run}
+        lines.append([tool, rival.package, " ".join(sorted(found)) or ABSENT, rival.parameters])
+    return table(["tool", "package", "version", "parameters given"], lines, left=4)
+
+
+def runs_of(results, tool):
+    return [(key, run) for key, run in results.runs.items() if f": {tool}, " in key]
+
+
+def set_table(name):
+    """Time and score by rows; prediction and dual objective after the largest fit."""
+
+    def render(results):
+        rows = sizes(results, name)
+        best = max_dual(results, name, rows[-1]) if rows else None
+        score = "R², %" if name in REGRESSION else "accuracy, %"
+        head = ["tool"]
+        for n in rows:
+            head += [f"fit {n:,} rows, s", score]
+        head.append("predict, µs per row")
+        if best:
+            head.append("dual below best")
+        lines = []
+        for tool in RIVALS:
+            found = [results.runs.get(key_of(name, tool, n), {}) for n in rows]
+            if not any(found):
+                continue
+            line = [tool]
+            for run in found:
+                line += [fit_cell(run), percent(run.get("score"))]
+            line.append(number(last(run.get("predict") for run in found), 2))
+            if best:
+                line.append(shortfall(found[-1].get("dual"), best))
+            lines.append(line)
+        return table(head, lines)
+
+    return render
+
+
+def last(values):
+    """The last that there is, or None."""
+    return next((value for value in reversed(list(values)) if value is not None), None)
+
+
+def max_dual(results, name, n_rows):
+    duals = [figure(results, name, tool, n_rows, "dual") for tool in RIVALS]
+    return max((float(dual) for dual in duals if dual is not None), default=None)
+
+
+def shortfall(dual, best):
+    """By how much a dual objective is below the best, relative to it."""
+    if dual is None:
+        return ABSENT
+    return "best" if float(dual) == best else f"{(best - float(dual)) / best:.0e}"
+
+
+def published_table(results):
+    """What the authors of TorchKM report."""
+    lines = [
+        [name, f"{score:.1f}", f"{seconds:.1f}"] for name, (score, seconds) in PUBLISHED.items()
+    ]
+    return table(["TorchKM, published", "accuracy, %", "seconds, GPU"], lines)
+
+
+TABLES = {
+    "setup": setup,
+    "tools": tools_table,
+    "published": published_table,
+    **{name: set_table(name) for name in NAMES},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--only", nargs="+", choices=RIVALS, default=list(RIVALS), metavar="RIVAL")
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
+    parser.add_argument("--test-rows", type=int, default=10_000)
+    parser.add_argument("--limit", type=float, default=100, help="seconds of one run")
+    parser.add_argument("--output", type=Path, default=DOCS / "compare")
+    parser.add_argument("--page", type=Path, default=DOCS / "comparison.md")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--render", action="store_true")
+    arguments = parser.parse_args()
+    file = arguments.output / "results.json"
+    known = arguments.render or arguments.resume
+    results = Results.read(file) if known and file.exists() else Results(file)
+    if not arguments.render:
+        names, tools, rows = arguments.names, arguments.only, arguments.rows
+        run_all(results, names, tools, rows, arguments.limit, arguments.test_rows)
+    rendering.fill(arguments.page, TABLES, results)
+
+
+if __name__ == "__main__":
+    main()
