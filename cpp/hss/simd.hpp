@@ -1,5 +1,4 @@
-// Loops that the compiler vectorizes, compiled for several instruction sets where the toolchain can
-// choose between them when the module is loaded.
+// Loops that the compiler vectorizes, compiled for several instruction sets (clones.hpp).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,19 +6,24 @@
 #include <cstring>
 #include <limits>
 
+#include "clones.hpp"
 #include "view.hpp"
 
-#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && \
-    defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define HSS_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define HSS_CLONES
-#endif
 #if defined(_MSC_VER) && !defined(__clang__)
 #define HSS_SIMD(clauses)
 #else
 #define HSS_PRAGMA(text) _Pragma(#text)
 #define HSS_SIMD(clauses) HSS_PRAGMA(omp simd clauses)
+#endif
+// HSS_SIMD_4 makes vectors of four numbers: Clang would take four vectors at a time, and up to 15
+// numbers at the end one by one. HSS_OUTER is for loops around a short vector loop: Clang would
+// unroll that one, and vectorize this.
+#if defined(__clang__)
+#define HSS_SIMD_4(clauses) _Pragma("clang loop vectorize_width(4) interleave_count(1)")
+#define HSS_OUTER _Pragma("clang loop vectorize(disable)")
+#else
+#define HSS_SIMD_4(clauses) HSS_SIMD(simdlen(4) clauses)
+#define HSS_OUTER
 #endif
 #if defined(__GNUC__) || defined(__clang__)
 #define HSS_INLINE inline __attribute__((always_inline))
@@ -124,13 +128,11 @@ HSS_INLINE T sum_body(const T* x, const T* y, Index n) {
     for (Index i = 0; i < n; ++i) sum += Term::of(x[i], y[i]);
     return sum;
 }
-#define HSS_REDUCTION(name, Term)                                              \
-    HSS_CLONES inline double name(const double* x, const double* y, Index n) { \
-        return sum_body<Term<double>>(x, y, n);                                \
-    }                                                                          \
-    HSS_CLONES inline float name(const float* x, const float* y, Index n) {    \
-        return sum_body<Term<float>>(x, y, n);                                 \
-    }
+#define HSS_REDUCTION(name, Term)                                                                 \
+    HSS_CLONES(double, name, (const double* x, const double* y, Index n), sum_body<Term<double>>, \
+               (x, y, n))                                                                         \
+    HSS_CLONES(float, name, (const float* x, const float* y, Index n), sum_body<Term<float>>,     \
+               (x, y, n))
 HSS_REDUCTION(dot, Product)
 HSS_REDUCTION(squared_distance, SquaredDifference)
 HSS_REDUCTION(sum_of_minima, Minimum)
@@ -146,10 +148,8 @@ HSS_INLINE void add_terms_body(const T* x, T y, Index n, T* v) {
     HSS_SIMD()
     for (Index i = 0; i < n; ++i) v[i] += Term::of(x[i], y);
 }
-#define HSS_TERMS(name, Term, T)                                  \
-    HSS_CLONES inline void name(const T* x, T y, Index n, T* v) { \
-        add_terms_body<Term<T>>(x, y, n, v);                      \
-    }
+#define HSS_TERMS(name, Term, T) \
+    HSS_CLONES(void, name, (const T* x, T y, Index n, T* v), add_terms_body<Term<T>>, (x, y, n, v))
 HSS_TERMS(add_minima, Minimum, double)
 HSS_TERMS(add_minima, Minimum, float)
 HSS_TERMS(add_harmonic_means, HarmonicMean, double)
@@ -169,10 +169,9 @@ HSS_INLINE S centered_body(const T* x, const S* center, Index n, S* to) {
     }
     return sum;
 }
-#define HSS_CENTERED(T, S)                                                      \
-    HSS_CLONES inline S centered(const T* x, const S* center, Index n, S* to) { \
-        return centered_body(x, center, n, to);                                 \
-    }
+#define HSS_CENTERED(T, S)                                                                \
+    HSS_CLONES(S, centered, (const T* x, const S* center, Index n, S* to), centered_body, \
+               (x, center, n, to))
 HSS_CENTERED(float, float)
 HSS_CENTERED(float, double)
 HSS_CENTERED(double, double)
@@ -189,7 +188,7 @@ HSS_INLINE void rows_body(const T* x, const T* Y, const Index* I, Index n_rows, 
         const T *a = Y + I[i] * n, *b = Y + I[std::min(i + 1, last)] * n,
                 *c = Y + I[std::min(i + 2, last)] * n, *d = Y + I[std::min(i + 3, last)] * n;
         T sum_a = 0, sum_b = 0, sum_c = 0, sum_d = 0;
-        HSS_SIMD(simdlen(4) reduction(+ : sum_a, sum_b, sum_c, sum_d))
+        HSS_SIMD_4(reduction(+ : sum_a, sum_b, sum_c, sum_d))
         for (Index f = 0; f < n; ++f) {
             sum_a += Term::of(x[f], a[f]), sum_b += Term::of(x[f], b[f]);
             sum_c += Term::of(x[f], c[f]), sum_d += Term::of(x[f], d[f]);
@@ -198,11 +197,10 @@ HSS_INLINE void rows_body(const T* x, const T* Y, const Index* I, Index n_rows, 
         std::copy_n(sums, std::min<Index>(4, n_rows - i), out + i);
     }
 }
-#define HSS_ROWS(name, Term, T)                                                                \
-    HSS_CLONES inline void name(const T* x, const T* Y, const Index* I, Index n_rows, Index n, \
-                                T* out) {                                                      \
-        rows_body<Term<T>>(x, Y, I, n_rows, n, out);                                           \
-    }
+#define HSS_ROWS(name, Term, T)                                                         \
+    HSS_CLONES(void, name,                                                              \
+               (const T* x, const T* Y, const Index* I, Index n_rows, Index n, T* out), \
+               rows_body<Term<T>>, (x, Y, I, n_rows, n, out))
 HSS_ROWS(dots, Product, double)
 HSS_ROWS(dots, Product, float)
 HSS_ROWS(squared_distances, SquaredDifference, double)
@@ -248,11 +246,14 @@ HSS_INLINE void dot_columns_of_groups_body(const T* a, Index ld, Index columns, 
     const T* col[width];
     T sum[width][group] = {};
     for (Index b = 0; b < width; ++b) col[b] = a + std::min(b, columns - 1) * ld;
-    for (Index i = 0; i < n; ++i)
+    HSS_OUTER
+    for (Index i = 0; i < n; ++i) {
+        HSS_OUTER
         for (Index b = 0; b < width; ++b) {
             HSS_SIMD()
             for (Index l = 0; l < group; ++l) sum[b][l] += col[b][i] * x[i * group + l];
         }
+    }
     std::copy_n(&sum[0][0], columns * group, out);
 }
 template <class T>
@@ -262,6 +263,7 @@ HSS_INLINE void add_columns_of_groups_body(const T* a, Index ld, Index columns, 
     T weight[width][group] = {};
     std::copy_n(w, columns * group, &weight[0][0]);
     for (Index b = 0; b < width; ++b) col[b] = a + std::min(b, columns - 1) * ld;
+    HSS_OUTER
     for (Index i = 0; i < n; ++i) {
         T sum[group];
         for (Index l = 0; l < group; ++l) sum[l] = y[i * group + l];
@@ -272,14 +274,12 @@ HSS_INLINE void add_columns_of_groups_body(const T* a, Index ld, Index columns, 
         for (Index l = 0; l < group; ++l) y[i * group + l] = sum[l];
     }
 }
-#define HSS_COLUMNS(name, T)                                                              \
-    HSS_CLONES inline void name(const T* a, Index ld, Index n, const T* x, T* y) {        \
-        name##_body(a, ld, n, x, y);                                                      \
-    }                                                                                     \
-    HSS_CLONES inline void name##_of_groups(const T* a, Index ld, Index columns, Index n, \
-                                            const T* x, T* y) {                           \
-        name##_of_groups_body(a, ld, columns, n, x, y);                                   \
-    }
+#define HSS_COLUMNS(name, T)                                                               \
+    HSS_CLONES(void, name, (const T* a, Index ld, Index n, const T* x, T* y), name##_body, \
+               (a, ld, n, x, y))                                                           \
+    HSS_CLONES(void, name##_of_groups,                                                     \
+               (const T* a, Index ld, Index columns, Index n, const T* x, T* y),           \
+               name##_of_groups_body, (a, ld, columns, n, x, y))
 HSS_COLUMNS(dot_columns, double)
 HSS_COLUMNS(dot_columns, float)
 HSS_COLUMNS(add_columns, double)
@@ -303,11 +303,11 @@ HSS_INLINE void sparse_sums_body(const S* values, const std::int32_t* slot,
     }
     for (Index l = 0; l < lanes; ++l) out[l] = sum[l];
 }
-#define HSS_SPARSE_TYPES(name, Term, S, T)                                                       \
-    HSS_CLONES inline void name(const S* values, const std::int32_t* slot,                       \
-                                const std::int32_t* indices, const T* data, Index nnz, S* out) { \
-        sparse_sums_body<Term>(values, slot, indices, data, nnz, out);                           \
-    }
+#define HSS_SPARSE_TYPES(name, Term, S, T)                                              \
+    HSS_CLONES(void, name,                                                              \
+               (const S* values, const std::int32_t* slot, const std::int32_t* indices, \
+                const T* data, Index nnz, S* out),                                      \
+               sparse_sums_body<Term>, (values, slot, indices, data, nnz, out))
 #define HSS_SPARSE(name, Term)                   \
     HSS_SPARSE_TYPES(name, Term, float, float)   \
     HSS_SPARSE_TYPES(name, Term, double, float)  \
@@ -341,12 +341,10 @@ HSS_INLINE bool distances_body(T* v, Index n, const T* norm, T norm_y) {
     }
     return lost != 0;
 }
-HSS_CLONES inline bool distances(double* v, Index n, const double* norm, double norm_y) {
-    return distances_body(v, n, norm, norm_y);
-}
-HSS_CLONES inline bool distances(float* v, Index n, const float* norm, float norm_y) {
-    return distances_body(v, n, norm, norm_y);
-}
+HSS_CLONES(bool, distances, (double* v, Index n, const double* norm, double norm_y), distances_body,
+           (v, n, norm, norm_y))
+HSS_CLONES(bool, distances, (float* v, Index n, const float* norm, float norm_y), distances_body,
+           (v, n, norm, norm_y))
 
 // Normalized similarities, in place, from v[i] = s(x_i, y), norm[i] = s(x_i, x_i) and norm_y =
 // s(y, y). Two points without features have the ratio 1, but no angle.
@@ -367,10 +365,9 @@ HSS_INLINE void cosines_body(T* v, Index n, const T* norm, T norm_y) {
         v[i] = product > 0 ? v[i] / product : T(0);
     }
 }
-#define HSS_NORMALIZED(name, T)                                           \
-    HSS_CLONES inline void name(T* v, Index n, const T* norm, T norm_y) { \
-        name##_body(v, n, norm, norm_y);                                  \
-    }
+#define HSS_NORMALIZED(name, T)                                                    \
+    HSS_CLONES(void, name, (T * v, Index n, const T* norm, T norm_y), name##_body, \
+               (v, n, norm, norm_y))
 HSS_NORMALIZED(ratios, double)
 HSS_NORMALIZED(ratios, float)
 HSS_NORMALIZED(cosines, double)
@@ -400,9 +397,9 @@ HSS_INLINE void matern52_body(T* v, Index n, T gamma) {
         v[i] = (1 + a + a * a / 3) * exp_nonpositive(-a);
     }
 }
-#define HSS_RADIAL(name)                                                                        \
-    HSS_CLONES inline void name(double* v, Index n, double gamma) { name##_body(v, n, gamma); } \
-    HSS_CLONES inline void name(float* v, Index n, float gamma) { name##_body(v, n, gamma); }
+#define HSS_RADIAL(name)                                                                   \
+    HSS_CLONES(void, name, (double* v, Index n, double gamma), name##_body, (v, n, gamma)) \
+    HSS_CLONES(void, name, (float* v, Index n, float gamma), name##_body, (v, n, gamma))
 HSS_RADIAL(gaussian)
 HSS_RADIAL(laplacian)
 HSS_RADIAL(matern32)
@@ -412,8 +409,8 @@ HSS_RADIAL(matern52)
 // One elimination step inside a pool of p candidates (see skeleton.hpp): with u the scaled pivot
 // column of the kernel residual E and g = scale * (pivot column of G),
 //     E -= u u',   G -= g u' + u g' - weight u u'.
-HSS_CLONES inline void eliminate(double* E, double* G, Index p, const double* u, const double* g,
-                                 double weight) {
+HSS_INLINE void eliminate_body(double* E, double* G, Index p, const double* u, const double* g,
+                               double weight) {
     for (Index j = 0; j < p; ++j) {
         double *e = E + j * p, *h = G + j * p;
         const double uj = u[j], gj = g[j] - weight * u[j];
@@ -423,5 +420,8 @@ HSS_CLONES inline void eliminate(double* E, double* G, Index p, const double* u,
         }
     }
 }
+HSS_CLONES(void, eliminate,
+           (double* E, double* G, Index p, const double* u, const double* g, double weight),
+           eliminate_body, (E, G, p, u, g, weight))
 
 }  // namespace hss::simd

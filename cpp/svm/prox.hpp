@@ -38,16 +38,15 @@ HSS_INLINE void prox_rows_body(const T* V, const T* beta, const T* shift, const 
             z[j] = clipped;
             sum[j] += clipped;
             size[j] += std::abs(clipped);
-            slope[j] += (moved > low) & (moved < high) & (excess > 0) ? inverse : T(0);
+            slope[j] += ((moved > low) & (moved < high) & (excess > 0)) ? inverse : T(0);
         }
     }
 }
-#define HSS_PROX(T)                                                                             \
-    HSS_CLONES inline void prox_rows(const T* V, const T* beta, const T* shift, const T* bound, \
-                                     T mirror, const T* l1_weight, Index n, Index k, T* Z,      \
-                                     double* sums) {                                            \
-        prox_rows_body(V, beta, shift, bound, mirror, l1_weight, n, k, Z, sums);                \
-    }
+#define HSS_PROX(T)                                                                  \
+    HSS_CLONES(void, prox_rows,                                                      \
+               (const T* V, const T* beta, const T* shift, const T* bound, T mirror, \
+                const T* l1_weight, Index n, Index k, T* Z, double* sums),           \
+               prox_rows_body, (V, beta, shift, bound, mirror, l1_weight, n, k, Z, sums))
 HSS_PROX(double)
 HSS_PROX(float)
 #undef HSS_PROX
