@@ -12,6 +12,8 @@ from benchmarks import rendering
 from benchmarks.paper.results import Results
 from benchmarks.scaling import alone, fits, growth, messages, tables, tops
 from benchmarks.scaling.cluster import PAGES, cluster
+from benchmarks.scaling.exact_model import growth as growth_of
+from benchmarks.scaling.exact_model import predict_exact
 from benchmarks.scaling.memory import Peak
 from benchmarks.scaling.model import (
     Cluster,
@@ -85,6 +87,25 @@ def test_the_model_predicts_what_was_measured(results):
         cost = on_this_machine(constants, run, results.machine["cores"])
         assert 0.5 < cost.total / run["fit"] < 2
         assert 0.5 < cost.memory / (run["before"] + run["peak"] * run["rows"]) < 2
+
+
+def test_the_model_of_exact_fits_predicts_what_was_measured(results):
+    """Within a factor of two."""
+    (run,) = (run for key, run in results.runs.items() if key.startswith("refine "))
+    here = Cluster(run["workers"], threads=1, efficiency=1.0)
+    cost = predict_exact(results.runs, run["workers"] * run["rows"], here)
+    assert 0.5 < cost.total / run["refine"] < 2
+    assert 0.5 < cost.support / run["support"] < 2
+
+
+def test_exact_fits_grow_like_powers():
+    runs = {
+        f"exact {n}": {"rows": n, "support": 3 * n, "free": int(n**0.5)} for n in (100, 400, 1600)
+    }
+    support, power = growth_of(runs, "support")
+    assert power == pytest.approx(1)
+    assert support(10_000) == pytest.approx(30_000)
+    assert growth_of(runs, "free")[1] == pytest.approx(0.5)
 
 
 def test_the_run_that_gives_the_constants():
