@@ -118,11 +118,12 @@ def test_says_why_it_stopped(rng):
     short = ADMM(tol=1e-8, max_iter=5).solve(problem, DenseOperator(K))
     assert short.status == [Status.MAX_ITER]
     assert "raise max_iter" in short.status[0].value
+    solver = ADMM(tol=-1.0, max_iter=50_000, beta=1.0)
     bound = problem.bound.astype(np.float32)
-    rounded = ADMM(tol=-1.0, beta=1.0).solve(SVCProblem(bound), DenseOperator(K.astype(np.float32)))
+    rounded = solver.solve(SVCProblem(bound), DenseOperator(K.astype(np.float32)))
     assert rounded.status == [Status.PRECISION]
     assert "float64" in rounded.status[0].value
-    exact = ADMM(tol=-1.0, beta=1.0).solve(problem, DenseOperator(K))
+    exact = solver.solve(problem, DenseOperator(K))
     assert exact.status == [Status.STALLED]
     assert "float64" not in exact.status[0].value
 
