@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
@@ -44,6 +45,10 @@ class Communicator(ABC):
     @abstractmethod
     def allgather(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Concatenate each array with those of the other ranks, in rank order."""
+
+    def while_others_wait(self) -> AbstractContextManager[Any]:
+        """Context for work of one rank for which all others wait: it may use idle cores."""
+        return nullcontext()
 
 
 class SerialCommunicator(Communicator):

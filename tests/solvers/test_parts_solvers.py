@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from hssvm import _core
+from hssvm._threads import openmp_threads
 from hssvm.comm import SERIAL
 from hssvm.dask.messages import CommunicationError
 from hssvm.hss import NestedNystroem
@@ -109,6 +111,22 @@ def test_sums_travel_with_the_next_message(fan_in):
         assert (largest, n_rounds) == (2, 0)
         assert_allclose(total, [3, 3])
         assert_allclose(everybody, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("n_cores", "expected"), [(8, [5, 5, 5, 4]), (4, [4, 4, 4, 4]), (1, [2, 2, 3, 4])]
+)
+def test_work_of_one_part_may_use_the_threads_of_its_host(n_cores, expected, monkeypatch):
+    monkeypatch.setattr("hssvm.dask.communicator.CPU_COUNT", n_cores)
+    workers = [("a:1", 2), ("a:1", 2), ("a:2", 3), ("b:1", 4)]
+
+    def work(communicator):
+        address, n_threads = workers[communicator.rank]
+        communicator.share_threads(f"tcp://{address}", n_threads)
+        with openmp_threads(1), communicator.while_others_wait():
+            return _core.thread_count()
+
+    assert sums_in_threads(4, work) == expected
 
 
 @pytest.mark.parametrize("fan_in", [2, 32])

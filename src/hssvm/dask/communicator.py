@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from dask.system import CPU_COUNT
+from distributed.comm import get_address_host
 from numpy.typing import NDArray
 
+from hssvm._threads import openmp_threads
 from hssvm.comm import Communicator, Reduction
 from hssvm.dask.messages import Link, Reply, Request
 from hssvm.hss.matrix import RootExchange
@@ -35,6 +40,8 @@ class ActorCommunicator(Communicator):
     seconds, n_bytes : float, int
         Time spent in synchronizations so far, and the size of the arrays that were sent and
         received.
+    n_threads : int or None
+        Number of threads for work for which the other parts wait; see `share_threads`.
     """
 
     def __init__(self, link: Link, rank: int, size: int) -> None:
@@ -42,6 +49,7 @@ class ActorCommunicator(Communicator):
         self.rank, self.size = rank, size
         self.stop: Status | None = None
         self.seconds, self.n_bytes = 0.0, 0
+        self.n_threads: int | None = None
         self._pending: list[_PendingSum] = []
 
     @property
@@ -80,6 +88,28 @@ class ActorCommunicator(Communicator):
     def allgather(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Concatenate each array with those of the other parts, in rank order."""
         return list(self.synchronize("gather", arrays).arrays)
+
+    def share_threads(self, address: str, n_threads: int) -> None:
+        """Count the threads of all workers with parts on the same host.
+
+        Parameters
+        ----------
+        address : str
+            Of the worker of this part.
+        n_threads : int
+            Number of threads of this worker.
+        """
+        host = crc32(get_address_host(address).encode())
+        worker = crc32(address.encode())
+        (parts,) = self.allgather([np.array([[host, worker, n_threads]])])
+        here = {other: count for there, other, count in parts.tolist() if there == host}
+        self.n_threads = max(n_threads, min(sum(here.values()), CPU_COUNT))
+
+    def while_others_wait(self) -> AbstractContextManager[Any]:
+        """Context for work of one part, which may use the threads of those on the same host."""
+        if self.n_threads is None:
+            return super().while_others_wait()
+        return openmp_threads(self.n_threads)
 
 
 class _PendingSum:

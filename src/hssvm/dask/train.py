@@ -183,11 +183,13 @@ def train_part(
     if job.number and earlier is None:
         raise RuntimeError("the workers that stored the earlier trees were lost; fit again")
     secede()  # so that other parts on this worker can start
-    with openmp_threads(get_worker().state.nthreads):
+    worker = get_worker()
+    with openmp_threads(worker.state.nthreads):
         try:
             store_actors = [resolve_actor(store) for store in stores]
             Z = None if start is None else _load(resolve_actor(start[0]), part, start[1])
             communicator = ActorCommunicator(Link.of(membership), part, job.n_parts)
+            communicator.share_threads(worker.address, worker.state.nthreads)
             monitor = PartMonitor(communicator, run, store_actors)
             refining = start is not None and start[1][1]
             model, result = _train(compressed, job, communicator, monitor, Z, refining, earlier)

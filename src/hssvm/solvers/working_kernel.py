@@ -154,9 +154,11 @@ class WorkingKernel:
         if self.kernel_matrix.communicator.rank > 0:
             return
         self._reserve(q)
-        for begin in range(0, rows.size, ADMIT_ROWS):
-            chunk = slice(begin, begin + ADMIT_ROWS)
-            _core.set_symmetric(self.kernel_matrix.block(rows[chunk], self.rows), at[chunk], self.K)
+        with self.kernel_matrix.communicator.while_others_wait():
+            for begin in range(0, rows.size, ADMIT_ROWS):
+                chunk = slice(begin, begin + ADMIT_ROWS)
+                block = self.kernel_matrix.block(rows[chunk], self.rows)
+                _core.set_symmetric(block, at[chunk], self.K)
 
     def descend(
         self, subproblems: list[Subproblem], max_steps: int
