@@ -97,7 +97,7 @@ def measurements(workers, rows):
             for n in (1, 2)
         },
         **{
-            f"meeting {w}, {k} columns": lambda w=w, k=k: on_cluster(w, bare, k)
+            f"sync {w}, {k} columns": lambda w=w, k=k: on_cluster(w, bare, k)
             for w in workers
             for k in (1, 10)
         },

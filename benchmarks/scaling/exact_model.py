@@ -31,7 +31,7 @@ class ExactPrediction:
     Attributes
     ----------
     support, working, rounds : float
-    products, block, smo, meetings : float
+    products, block, smo, syncs : float
         Seconds.
     traffic, memory : float
         Bytes of a round at a worker, and of the matrix of the working set.
@@ -43,14 +43,14 @@ class ExactPrediction:
     products: float
     block: float
     smo: float
-    meetings: float
+    syncs: float
     traffic: float
     memory: float
 
     @property
     def total(self):
         """Seconds."""
-        return self.products + self.block + self.smo + self.meetings
+        return self.products + self.block + self.smo + self.syncs
 
 
 def exact_runs(runs):
@@ -76,7 +76,7 @@ def predict_exact(runs, n_rows, cluster):
     working = WORKING * free
     inner = large["support"] * large["working"]
     w = cluster.workers
-    meeting = c.meeting_fixed * tiers(w) + c.meeting_part * on_the_way(w)
+    sync = c.sync_fixed * tiers(w) + c.sync_part * on_the_way(w)
     return ExactPrediction(
         support=support,
         working=working,
@@ -87,7 +87,7 @@ def predict_exact(runs, n_rows, cluster):
         / (w * cluster.speed),
         block=large["block"] * support * working / inner / cluster.speed,
         smo=large["smo"] * support * working / inner,
-        meetings=rounds * fit["meetings"] / fit["rounds"] * meeting,
+        syncs=rounds * fit["syncs"] / fit["rounds"] * sync,
         traffic=working * fit["bytes"] / fit["rounds"] / fit["working"],
         memory=4 * working**2,
     )

@@ -42,7 +42,7 @@ def measure(client, rows, n_features=18, *, n_trees=1, only_iterations=False):
         _, seconds = timed(lambda: model.fit(pieces))
     report = model.fit_report_
     models = model._model.trained.models
-    meetings = client.gather([client.submit(communication_of, part, pure=False) for part in models])
+    syncs = client.gather([client.submit(communication_of, part, pure=False) for part in models])
     X, y = make_piece(TEST_ROWS, len(pieces), n_features)
     return {
         "workers": n_workers,
@@ -54,8 +54,8 @@ def measure(client, rows, n_features=18, *, n_trees=1, only_iterations=False):
         "seconds": report.seconds,
         "iterations": int(report.n_iter.max()),
         "factors": report.n_factors,
-        "meetings": meetings[0][0],
-        "waited": [waited for _, waited in meetings],
+        "syncs": syncs[0][0],
+        "waited": [waited for _, waited in syncs],
         "ranks": report.ranks,
         "matrix": report.matrix_bytes / report.n_rows,
         "factor": report.factor_bytes / report.n_rows,

@@ -9,7 +9,7 @@ member, on one thread. The shuffle has a task for every piece and for every part
 
     read       m read / (t e) + (pieces + w) task
     build      (m compress + factors m factor + v top_compress) / (t e) + factors v top_factor
-    iteration  m iteration / (t e) + meetings (a q + b v) + v top_solve
+    iteration  m iteration / (t e) + syncs (a q + b v) + v top_solve
     finish     m finish / (t e)
     memory     base + m peak, and top_bytes for each member more on a worker with a coordinator
 
@@ -39,9 +39,9 @@ class Constants:
         Seconds per row.
     peak, base : float
         Bytes per row at the peak of a worker, and of a worker without rows.
-    n_iterations, n_factors, meetings : float
-        Of a fit; meetings per iteration.
-    meeting_fixed, meeting_part : float
+    n_iterations, n_factors, syncs : float
+        Of a fit; synchronizations per iteration.
+    sync_fixed, sync_part : float
         Seconds of a synchronization: a per tier, measured with a few parts; and b per member, the
         processor time of a coordinator per message, measured with many.
     top_compress, top_factor, top_solve, top_bytes : float
@@ -62,9 +62,9 @@ class Constants:
     base: float
     n_iterations: float
     n_factors: float
-    meetings: float
-    meeting_fixed: float
-    meeting_part: float
+    syncs: float
+    sync_fixed: float
+    sync_part: float
     top_compress: float
     top_factor: float
     top_solve: float
@@ -78,10 +78,10 @@ class Constants:
         fit = largest(runs, "fit")
         steps, alone = (largest(runs, kind) for kind in ("iterations", "alone"))
         crowd, top = (runs[f"{kind} {most_parts(runs)}"] for kind in ("crowd", "top"))
-        bare, sent = runs[f"meeting {fit['workers']}, 1 columns"], runs["messages 1"]
+        bare, sent = runs[f"sync {fit['workers']}, 1 columns"], runs["messages 1"]
         shuffle = runs["shuffle"]
         rows, seconds = alone["rows"], fit["seconds"]
-        meetings = steps["meetings"] / steps["iterations"]
+        syncs = steps["syncs"] / steps["iterations"]
         return cls(
             row_bytes=4 * fit["features"],
             read=(seconds["describe"] + seconds["shuffle"]) / fit["rows"],
@@ -93,14 +93,14 @@ class Constants:
             base=fit["before"],
             n_iterations=fit["iterations"],
             n_factors=fit["factors"],
-            meetings=meetings,
-            meeting_fixed=(bare["solve"] + (meetings - 1) * bare["sum"]) / meetings,
-            meeting_part=crowd["processor"] / crowd["parts"],
+            syncs=syncs,
+            sync_fixed=(bare["solve"] + (syncs - 1) * bare["sum"]) / syncs,
+            sync_part=crowd["processor"] / crowd["parts"],
             top_compress=top["compress"] / top["on the way"],
             top_factor=top["factor"] / top["on the way"],
             top_solve=top["solve 1"] / top["on the way"],
             top_bytes=top["bytes"] / min(top["parts"], FAN_IN),
-            message=sent["solve"] + (meetings - 1) * sent["sum"],
+            message=sent["solve"] + (syncs - 1) * sent["sum"],
             task=shuffle["shuffle"] / (shuffle["pieces"] + shuffle["parts"]),
         )
 
@@ -149,8 +149,8 @@ class Prediction:
 
     Attributes
     ----------
-    read, build, iteration, meeting, total : float
-        `meeting` is the share of an iteration that is not a worker's own: meetings and the top.
+    read, build, iteration, sync, total : float
+        `sync` is the share of an iteration that is not a worker's own: synchronizations, the top.
     memory, memory_first : float
         Of a worker, and of one with a coordinator.
     traffic : float
@@ -160,7 +160,7 @@ class Prediction:
     read: float
     build: float
     iteration: float
-    meeting: float
+    sync: float
     total: float
     memory: float
     memory_first: float
@@ -176,15 +176,15 @@ def predict(constants, n_rows, cluster, n_pieces=None):
     read = rows * c.read / cluster.speed + (n_pieces + w) * c.task
     compress = (rows * c.compress + way * c.top_compress) / cluster.speed
     factor = rows * c.factor / cluster.speed + way * c.top_factor
-    meeting = c.meetings * (c.meeting_fixed * n_tiers + c.meeting_part * way) + way * c.top_solve
-    iteration = rows * c.iteration / cluster.speed + meeting
+    sync = c.syncs * (c.sync_fixed * n_tiers + c.sync_part * way) + way * c.top_solve
+    iteration = rows * c.iteration / cluster.speed + sync
     build = compress + c.n_factors * factor
     memory = c.base + rows * c.peak
     return Prediction(
         read=read,
         build=build,
         iteration=iteration,
-        meeting=meeting,
+        sync=sync,
         total=read + build + c.n_iterations * iteration + rows * c.finish / cluster.speed,
         memory=memory,
         memory_first=memory + min(w, FAN_IN) * c.top_bytes,

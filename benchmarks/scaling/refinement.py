@@ -78,7 +78,7 @@ def fit(client, rows):
     model = SVC(gamma=gamma_of(18), refine=True, tol=TOL, random_state=0, client=client)
     model.fit(pieces)
     report, first = model.fit_report_, model._model.trained.models[0]
-    meetings, n_bytes = client.submit(communication_of, first).result()
+    syncs, n_bytes = client.submit(communication_of, first).result()
     return {
         "workers": n_workers,
         "rows": rows,
@@ -86,6 +86,6 @@ def fit(client, rows):
         "rounds": int(report.n_rounds.max()),
         "working": report.n_working,
         "support": report.n_support,
-        "meetings": meetings,
+        "syncs": syncs,
         "bytes": n_bytes,
     }

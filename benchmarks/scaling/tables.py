@@ -46,16 +46,16 @@ def setup(results):
 
 
 def overhead(results, steps):
-    """Seconds per iteration of bare meetings; of the solve, and of each sum."""
-    bare = results.runs[f"meeting {steps['workers']}, 1 columns"]
-    n_meetings = steps["meetings"] / steps["iterations"]
-    return n_meetings, bare["solve"] + (n_meetings - 1) * bare["sum"]
+    """Seconds per iteration of bare synchronizations; of the solve, and of each sum."""
+    bare = results.runs[f"sync {steps['workers']}, 1 columns"]
+    n_syncs = steps["syncs"] / steps["iterations"]
+    return n_syncs, bare["solve"] + (n_syncs - 1) * bare["sum"]
 
 
 def iteration(results):
     """An iteration in all its parts, by number of workers."""
     runs = of_kind(results, "iterations")
-    bare = [results.runs[f"meeting {run['workers']}, 1 columns"] for run in runs]
+    bare = [results.runs[f"sync {run['workers']}, 1 columns"] for run in runs]
     times = [run["seconds"]["solve"] / run["iterations"] for run in runs]
     costs = [overhead(results, run) for run in runs]
     waited = [min(run["waited"]) / run["iterations"] for run in runs]
@@ -139,11 +139,11 @@ def driver(results):
 def messages(results):
     """Bytes of a worker and iteration, up and down."""
     steps = largest(results.runs, "iterations")
-    n_sums = steps["meetings"] / steps["iterations"] - 1
+    n_sums = steps["syncs"] / steps["iterations"] - 1
     lines = []
     for k in (1, 10):
         sent = results.runs[f"messages {k}"]
-        wire = results.runs[f"meeting {steps['workers']}, {k} columns"]
+        wire = results.runs[f"sync {steps['workers']}, {k} columns"]
         lines.append(
             [
                 str(k),
@@ -204,7 +204,7 @@ def plan(results):
                 seconds(cost.read),
                 seconds(cost.build),
                 ms(cost.iteration),
-                share(cost.meeting / cost.iteration),
+                share(cost.sync / cost.iteration),
                 f"{number(cost.traffic / 1e6, 2)} MB",
                 seconds(cost.total),
             ]
@@ -257,7 +257,7 @@ def refinement(results):
     rounds = run["rounds"]
     return (
         f"On {run['workers']} workers with {run['rows']:,} rows each, a fit on the exact kernel "
-        f"took {rounds} rounds, with {number(run['meetings'] / rounds, 2)} synchronizations and "
+        f"took {rounds} rounds, with {number(run['syncs'] / rounds, 2)} synchronizations and "
         f"{number(run['bytes'] / rounds / 1e3, 2)} kB per round at the first worker: "
         f"{number(run['bytes'] / rounds / run['working'], 2)} bytes by row of the working set."
     )
@@ -278,7 +278,7 @@ def exact_plan(results):
                 number(cost.working, 2),
                 gigabytes(cost.memory),
                 seconds(start),
-                *(seconds(part) for part in (cost.products, cost.block + cost.smo, cost.meetings)),
+                *(seconds(part) for part in (cost.products, cost.block + cost.smo, cost.syncs)),
                 f"{number(cost.traffic / 1e6, 2)} MB",
                 seconds(start + cost.total),
             ]
@@ -308,9 +308,9 @@ def constants(results):
         ["iteration", f"{number(1e6 * c.iteration, 2)} µs per row, {c.n_iterations} times"],
         [
             "synchronization",
-            f"{ms(c.meeting_fixed)} per tier and {number(1e6 * c.meeting_part, 2)} µs per member",
+            f"{ms(c.sync_fixed)} per tier and {number(1e6 * c.sync_part, 2)} µs per member",
         ],
-        ["synchronizations per iteration", number(c.meetings, 2)],
+        ["synchronizations per iteration", number(c.syncs, 2)],
         ["group: compression", f"{ms(c.top_compress)} per member"],
         ["group: factor", f"{ms(c.top_factor)} per member"],
         ["group: solve", f"{number(1e6 * c.top_solve, 2)} µs per member"],

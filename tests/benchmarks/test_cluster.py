@@ -39,9 +39,9 @@ CONSTANTS = Constants(
     base=3e8,
     n_iterations=100,
     n_factors=2,
-    meetings=3.0,
-    meeting_fixed=2e-3,
-    meeting_part=1e-4,
+    syncs=3.0,
+    sync_fixed=2e-3,
+    sync_part=1e-4,
     top_compress=0.2,
     top_factor=0.05,
     top_solve=3e-4,
@@ -65,8 +65,8 @@ def test_the_arithmetic_of_the_model():
     assert cost.build == pytest.approx(
         (1e6 * 20e-6 + way * 0.2) / 5 + 2 * (1e6 * 10e-6 / 5 + way * 0.05)
     )
-    assert cost.meeting == pytest.approx(3 * (2 * 2e-3 + 1e-4 * way) + way * 3e-4)
-    assert cost.iteration == pytest.approx(1e6 * 0.5e-6 / 5 + cost.meeting)
+    assert cost.sync == pytest.approx(3 * (2 * 2e-3 + 1e-4 * way) + way * 3e-4)
+    assert cost.iteration == pytest.approx(1e6 * 0.5e-6 / 5 + cost.sync)
     assert cost.total == pytest.approx(cost.read + cost.build + 100 * cost.iteration + 2 / 5)
     assert cost.memory == pytest.approx(3e8 + 1e6 * 4000)
     assert cost.memory_first == pytest.approx(cost.memory + 16 * 6e6)
@@ -177,7 +177,7 @@ def test_runs_on_a_small_cluster():
         crowd = messages.crowd(client, 5, n_rounds=2)
         shuffle = fits.shuffle_tasks(client, n_pieces=3, n_parts=4)
     assert fit["iterations"] == alone.N_ITER
-    assert fit["meetings"] > fit["iterations"]
+    assert fit["syncs"] > fit["iterations"]
     assert fit["accuracy"] > 75
     assert len(fit["waited"]) == without["workers"] == 2
     assert min(without["iteration"], bare["solve"], bare["sum"], crowd["round"]) > 0
