@@ -46,5 +46,5 @@ def setup(results):
         f"{machine['processor']}, {machine['threads']} threads on {machine['cores']} cores; "
         f"Python {machine['python']}, NumPy {machine['numpy']}, SciPy {machine['scipy']}, "
         f"scikit-learn {machine['scikit-learn']}. All {len(results.runs)} runs took "
-        f"{results.minutes:.0f} minutes; {stopped} of them were stopped at the limit."
+        f"{results.minutes:.0f} minutes; the limit stopped {stopped} of them."
     )
