@@ -12,16 +12,11 @@ The results go to results.json in the output folder, run by run; --resume contin
 docs/from_the_paper.md. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-from pathlib import Path
-
+from benchmarks.command import fill_pages, parser_of, results_of
 from benchmarks.libsvm_files import find
 from benchmarks.paper import changes, figures, methods, published, tables
 from benchmarks.paper.limit import limited
-from benchmarks.paper.results import Results, key_of
-from benchmarks.timing import timed
-
-DOCS = Path(__file__).parents[2] / "docs"
+from benchmarks.paper.results import key_of
 
 
 def present(names):
@@ -59,28 +54,22 @@ def plan(names, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "paper", "from_the_paper.md")
     parser.add_argument("names", nargs="*", default=list(published.DATA_SETS))
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
-    parser.add_argument("--output", type=Path, default=DOCS / "paper")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--render", action="store_true")
     arguments = parser.parse_args()
-    file = arguments.output / "results.json"
-    results = Results.read(file) if arguments.resume or arguments.render else Results(file)
+    results = results_of(arguments)
     if not arguments.render:
         run_all(results, plan(present(arguments.names), arguments.limit), arguments.limit)
     figures.draw_all(results, arguments.output)
-    tables.fill(DOCS / "from_the_paper.md", results)
+    fill_pages(arguments, tables.TABLES, results)
 
 
 def run_all(results, runs, limit):
-    for i, (key, function, arguments) in enumerate(runs, 1):
-        if key_of(*key) in results.runs:
-            continue
-        found, wall = timed(lambda: limited(limit, function, *arguments))
-        results.add(key_of(*key), {**found, "wall": wall})
-        print(f"{results.minutes:5.1f} min  {i}/{len(runs)}  {key_of(*key)}: {found}", flush=True)
+    for key, function, arguments in runs:
+        if key_of(*key) not in results.runs:
+            what = (limit, function, *arguments)
+            results.measure(key_of(*key), lambda: limited(*what))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paper import published
+from benchmarks.timing import timed
 
 PACKAGES = ("hssvm", "numpy", "scipy", "scikit-learn")
 
@@ -43,6 +44,13 @@ class Results:
         text = json.dumps({"machine": self.machine, "runs": self.runs}, indent=1)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text + "\n")
+
+    def measure(self, key, run):
+        """Keep, print and return the figures of ``run()``."""
+        found, wall = timed(run)
+        self.add(key, {**found, "wall": wall})
+        print(f"{self.minutes:5.1f} min  {key}: {found}", flush=True)
+        return found
 
     @property
     def minutes(self):

@@ -1,14 +1,8 @@
 """Tables in Markdown from the results, and the page they are filled into."""
 
-from benchmarks import rendering
 from benchmarks.paper import published
 from benchmarks.paper.changes import SETS
 from benchmarks.rendering import ABSENT, number, percent, setup, table
-
-
-def fill(page, results):
-    """Renew the tables of a page."""
-    rendering.fill(page, TABLES, results)
 
 
 def agreement(results):

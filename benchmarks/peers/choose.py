@@ -1,18 +1,18 @@
 """Which tool for how many rows: hssvm.SVC beside the tools one would take instead.
 
-python -m benchmarks.peers.choose [NAME ...] [--rows 1000 3000 ...] [--limit 60] [--render]
+python -m benchmarks.peers.choose [NAME ...] [--rows 1000 3000 ...] [--limit 600]
+                                  [--resume] [--render]
 
 Fits a random part of the training rows of each set, with the h and C of `settings`, and scores some
 of the test rows. Every run is a process of its own, stopped after --limit seconds with the reading
 of the data; a method that was stopped is not tried with more rows. Nystroem features have the same
 kernel and feed a linear SVM with the same C; gradient boosting is as scikit-learn has it. The
 results go to results.json in the output folder, the tables into the page docs/how_to_choose.md;
---render only fills them in again. Threads: set OMP_NUM_THREADS.
+--resume keeps the runs that are there, --render only fills in the tables again. Threads: set
+OMP_NUM_THREADS.
 """
 
-import argparse
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -23,17 +23,15 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC as LibSVM
 from sklearn.svm import LinearSVC
 
-from benchmarks import rendering
+from benchmarks.command import fill_pages, parser_of, results_of
 from benchmarks.paper.limit import limited
-from benchmarks.paper.results import Results
 from benchmarks.peers.settings import load_setting
 from benchmarks.rendering import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC
 
-DOCS = Path(__file__).parents[2] / "docs"
 NAMES = ["cod-rna", "covtype.binary"]
-ROWS = [1000, 3000, 10_000, 30_000, 100_000]
+ROWS = [1000, 3000, 10_000, 30_000, 100_000, 464_810]
 SEED = 0
 
 
@@ -101,14 +99,11 @@ def run_all(results, names, rows, limit, n_test):
             for method in methods:
                 if method in stopped:
                     continue
-                arguments = (name, method, n_rows, n_test)
-                found, wall = timed(lambda: limited(limit, run, *arguments))
-                if "fit" not in found:
+                key, arguments = key_of(name, method, n_rows), (name, method, n_rows, n_test)
+                if key not in results.runs:
+                    results.measure(key, lambda: limited(limit, run, *arguments))
+                if "fit" not in results.runs[key]:
                     stopped.add(method)
-                results.add(key_of(name, method, n_rows), {**found, "wall": wall})
-                print(
-                    f"{results.minutes:5.1f} min  {name} {n_rows:,} {method}: {found}", flush=True
-                )
 
 
 def sizes(results, name):
@@ -194,21 +189,17 @@ TABLES = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "choose", "how_to_choose.md")
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--test-rows", type=int, default=20_000)
-    parser.add_argument("--limit", type=float, default=60, help="seconds of one run")
-    parser.add_argument("--output", type=Path, default=DOCS / "choose")
-    parser.add_argument("--page", type=Path, default=DOCS / "how_to_choose.md")
-    parser.add_argument("--render", action="store_true")
+    parser.add_argument("--limit", type=float, default=600, help="seconds of one run")
     arguments = parser.parse_args()
-    file = arguments.output / "results.json"
-    results = Results.read(file) if arguments.render else Results(file)
+    results = results_of(arguments)
     if not arguments.render:
         rows, limit, n_test = arguments.rows, arguments.limit, arguments.test_rows
         run_all(results, arguments.names, rows, limit, n_test)
-    rendering.fill(arguments.page, TABLES, results)
+    fill_pages(arguments, TABLES, results)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,12 @@ go to results.json in the output folder, the tables into the page docs/compariso
 the runs that are there, --render only fills in the tables again. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from benchmarks import rendering
+from benchmarks.command import fill_pages, parser_of, results_of
 from benchmarks.datasets import narrow
 from benchmarks.paper.limit import limited
-from benchmarks.paper.results import Results
 from benchmarks.peers.choose import dense, figure, fit_cell, key_of, sizes
 from benchmarks.peers.exact import dual_objective
 from benchmarks.peers.folds import PUBLISHED
@@ -29,7 +25,6 @@ from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
 from benchmarks.rendering import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 
-DOCS = Path(__file__).parents[2] / "docs"
 NAMES = ["ijcnn1", "cod-rna", "a9a", "covtype.50k", "cadata"]
 ROWS = [5000, 1_000_000]
 NOT_INSTALLED = "not installed"
@@ -76,9 +71,8 @@ def run_all(results, names, tools, rows, limit, n_test):
                 known = "error" not in results.runs.get(key, {"error": "not run"})
                 if known or (smaller and not may_end(results, name, tool, smaller, n_rows, limit)):
                     continue
-                found, wall = timed(lambda: attempt(limit, name, tool, n_rows, n_test))
-                results.add(key, {**found, "wall": wall})
-                print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
+                arguments = (limit, name, tool, n_rows, n_test)
+                results.measure(key, lambda: attempt(*arguments))
             smaller = n_rows
 
 
@@ -171,24 +165,18 @@ TABLES = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "compare", "comparison.md")
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--only", nargs="+", choices=RIVALS, default=list(RIVALS), metavar="RIVAL")
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--test-rows", type=int, default=10_000)
     parser.add_argument("--limit", type=float, default=100, help="seconds of one run")
-    parser.add_argument("--output", type=Path, default=DOCS / "compare")
-    parser.add_argument("--page", type=Path, default=DOCS / "comparison.md")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--render", action="store_true")
     arguments = parser.parse_args()
-    file = arguments.output / "results.json"
-    known = arguments.render or arguments.resume
-    results = Results.read(file) if known and file.exists() else Results(file)
+    results = results_of(arguments)
     if not arguments.render:
         names, tools, rows = arguments.names, arguments.only, arguments.rows
         run_all(results, names, tools, rows, arguments.limit, arguments.test_rows)
-    rendering.fill(arguments.page, TABLES, results)
+    fill_pages(arguments, TABLES, results)
 
 
 if __name__ == "__main__":

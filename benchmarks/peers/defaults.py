@@ -11,9 +11,7 @@ folder and the tables into the page docs/defaults.md; --resume keeps the runs th
 --render only fills in the tables again. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -24,16 +22,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as LibSVC
 from sklearn.svm import SVR as LibSVR
 
-from benchmarks import rendering
+from benchmarks.command import fill_pages, parser_of, results_of
 from benchmarks.datasets import load, narrow
 from benchmarks.paper.limit import limited
-from benchmarks.paper.results import Results
 from benchmarks.rendering import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC, SVCCV, SVR, SVRCV
 from hssvm.model_selection import rounds
 
-DOCS = Path(__file__).parents[2] / "docs"
 CLASSIFICATION = [
     "cod-rna", "shuttle", "covtype.binary", "a9a", "ijcnn1", "phishing", "pendigits", "higgs_sample"
 ]  # fmt: skip
@@ -128,9 +124,8 @@ def run_all(results, names, methods, limit):
             if key in results.runs or (methods and method not in methods):
                 continue
             seconds = 10 * limit if method == GRID else limit
-            found, wall = timed(lambda: limited(seconds, run, name, method))
-            results.add(key, {**found, "wall": wall})
-            print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
+            arguments = (seconds, run, name, method)
+            results.measure(key, lambda: limited(*arguments))
 
 
 def score_of(results, name, method):
@@ -192,21 +187,15 @@ TABLES = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "defaults", "defaults.md")
     parser.add_argument("names", nargs="*", default=CLASSIFICATION + REGRESSION)
     parser.add_argument("--methods", nargs="+", help="only these")
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
-    parser.add_argument("--output", type=Path, default=DOCS / "defaults")
-    parser.add_argument("--page", type=Path, default=DOCS / "defaults.md")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--render", action="store_true")
     arguments = parser.parse_args()
-    file = arguments.output / "results.json"
-    known = arguments.render or arguments.resume
-    results = Results.read(file) if known and file.exists() else Results(file)
+    results = results_of(arguments)
     if not arguments.render:
         run_all(results, arguments.names, arguments.methods, arguments.limit)
-    rendering.fill(arguments.page, TABLES, results)
+    fill_pages(arguments, TABLES, results)
 
 
 if __name__ == "__main__":

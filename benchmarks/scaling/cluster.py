@@ -22,23 +22,17 @@ results go to docs/scaling/results.json, tables into docs/dask.md and docs/inter
 --resume makes only the runs that are not there yet, --render only fills the tables in again.
 """
 
-import argparse
 import logging
 from contextlib import contextmanager
 from importlib.metadata import version
 from multiprocessing import get_context
-from pathlib import Path
 
 from distributed import Client, LocalCluster
 
-from benchmarks import rendering
-from benchmarks.paper.results import Results
+from benchmarks.command import fill_pages, parser_of, results_of
 from benchmarks.scaling import alone, fits, messages, refinement, tops
 from benchmarks.scaling.tables import TABLES
-from benchmarks.timing import timed
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "dask.md", DOCS / "internet_scale.md"]
 MANY_PARTS = [10, 100, 1000]
 EXACT_ROWS, WORKING_SETS = [20_000, 40_000, 80_000], [4000, 2000, 1500, 1000]
 DRIVER_ROWS, DRIVER_FEATURES = 250_000, 500
@@ -125,26 +119,14 @@ def driver():
     )
 
 
-def run_all(results, runs):
-    for key, measure in runs.items():
-        found, wall = timed(measure)
-        results.add(key, {**found, "wall": wall})
-        print(f"{results.minutes:5.1f} min  {key}: {found}", flush=True)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "scaling", "dask.md", "internet_scale.md")
     parser.add_argument("--rows-per-worker", type=int, default=200_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
-    parser.add_argument("--output", type=Path, default=DOCS / "scaling")
-    parser.add_argument("--pages", type=Path, nargs="*", default=PAGES)
-    parser.add_argument("--resume", action="store_true")
     parser.add_argument("--driver", action="store_true", help="only the large fit")
-    parser.add_argument("--render", action="store_true")
     arguments = parser.parse_args()
-    file = arguments.output / "results.json"
-    keep = arguments.render or arguments.resume or (arguments.driver and file.exists())
-    results = Results.read(file) if keep else Results(file)
+    arguments.resume |= arguments.driver  # the other runs stay
+    results = results_of(arguments)
     results.machine["distributed"] = version("distributed")
     if not arguments.render:
         runs = measurements(arguments.workers, arguments.rows_per_worker)
@@ -152,9 +134,9 @@ def main():
             runs = {"driver": driver}
         elif arguments.resume:
             runs = {key: run for key, run in runs.items() if key not in results.runs}
-        run_all(results, runs)
-    for page in arguments.pages:
-        rendering.fill(page, TABLES, results)
+        for key, measure in runs.items():
+            results.measure(key, measure)
+    fill_pages(arguments, TABLES, results)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from benchmarks import rendering
 from benchmarks.paper.results import Results
-from benchmarks.scaling import alone, fits, growth, messages, tables, tops
-from benchmarks.scaling.cluster import PAGES, cluster
+from benchmarks.scaling import alone, fits, growth, messages, tops
+from benchmarks.scaling.cluster import cluster
 from benchmarks.scaling.exact_model import growth as growth_of
 from benchmarks.scaling.exact_model import predict_exact
 from benchmarks.scaling.memory import Peak
@@ -191,16 +190,3 @@ def test_a_synchronization_through_two_tiers():
         found = messages.tree(client, 33, n_rounds=2)
     assert found["on the way"] == 8 + 5
     assert found["solve"] > 0
-
-
-def test_the_pages_have_every_table():
-    text = "".join(page.read_text() for page in PAGES)
-    assert all(f"<!-- begin {name} -->\n" in text for name in tables.TABLES)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_page_is_what_the_results_give(page, tmp_path, results):
-    copy = tmp_path / "page.md"
-    copy.write_text(page.read_text().replace("| 2 x ", "| other "))
-    rendering.fill(copy, tables.TABLES, results)
-    assert copy.read_text() == page.read_text()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from benchmarks import rendering
 from benchmarks.paper.results import Results
 from benchmarks.peers import compare
 from benchmarks.peers.rivals import RIVALS
@@ -114,23 +113,6 @@ def test_tables(results):
         "| xRFM | not installed | - | - | - | - | - |",
     ]
     assert "| hssvm | hssvm | 1 | C, gamma, epsilon |" in compare.TABLES["tools"](results)
-
-
-def test_the_page_has_every_table(tmp_path, results):
-    page = tmp_path / "page.md"
-    page.write_text((DOCS / "comparison.md").read_text())
-    rendering.fill(page, compare.TABLES, results)
-    text = page.read_text()
-    assert all(f"<!-- begin {name} -->\n" in text for name in compare.TABLES)
-    assert "over 60" in text
-
-
-def test_the_page_is_what_the_results_give(tmp_path):
-    file = DOCS / "compare" / "results.json"
-    page, copy = DOCS / "comparison.md", tmp_path / "page.md"
-    copy.write_text(page.read_text().replace("| HistGradientBoosting |", "| other |"))
-    rendering.fill(copy, compare.TABLES, Results.read(file))
-    assert copy.read_text() == page.read_text()
 
 
 def test_the_chart_knows_every_tool():

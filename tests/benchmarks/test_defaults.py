@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import rendering
 from benchmarks.paper.results import Results
 from benchmarks.peers import defaults
 from hssvm import SVCCV
@@ -80,22 +79,3 @@ def test_tables(results):
     assert line == "| cod-rna | 89.00* | 95.50 | - | over 300 s | - | 96.00 |"
     assert "| cod-rna | 10 | 0.1 | 1 | 0.3 | -0.50 | 9 | 4.5 | 90 |" in defaults.choices(results)
     assert defaults.advice(results).splitlines()[2:] == ["| cod-rna | SVC() | scale |"]
-
-
-def test_the_page_has_every_table(tmp_path, results):
-    page = tmp_path / "page.md"
-    page.write_text((DOCS / "defaults.md").read_text())
-    rendering.fill(page, defaults.TABLES, results)
-    text = page.read_text()
-    assert all(f"<!-- begin {name} -->\n" in text for name in defaults.TABLES)
-    assert "over 300 s" in text
-
-
-def test_the_page_is_what_the_results_give(tmp_path):
-    file = DOCS / "defaults" / "results.json"
-    if not file.exists():
-        pytest.skip("python -m benchmarks.peers.defaults has not been run")
-    page, copy = DOCS / "defaults.md", tmp_path / "page.md"
-    copy.write_text(page.read_text().replace("| cod-rna |", "| other |"))
-    rendering.fill(copy, defaults.TABLES, Results.read(file))
-    assert copy.read_text() == page.read_text()

@@ -148,14 +148,6 @@ def test_a_run_without_a_result_says_why():
     assert tables.seconds_and_accuracy({"seconds": 1.5, "accuracy": 99.0}) == ["1.5", "99.00"]
 
 
-def test_the_page_is_what_the_results_give(tmp_path):
-    page = DOCS / "from_the_paper.md"
-    copy = tmp_path / "page.md"
-    copy.write_text(page.read_text().replace("| a9a |", "| a999a |"))
-    tables.fill(copy, Results.read(DOCS / "paper" / "results.json"))
-    assert copy.read_text() == page.read_text()
-
-
 def test_pictures(tmp_path, rng, monkeypatch):
     rows = rng.standard_normal((100, 3)).astype(np.float32)
     labels = np.ones(100, np.float32)
