@@ -167,6 +167,11 @@ def test_certificate_needs_the_training_data(rng):
     model = SVC().fit(X, y)
     with pytest.raises(ValueError, match="X has fewer rows than the training data"):
         model.certify(X[:20], y[:20])
+    order = rng.permutation(300)
+    with pytest.raises(ValueError, match="in another order"):
+        model.certify(X[order], y[order])
+    with pytest.raises(ValueError, match="in another order"):
+        model.certify(scipy.sparse.csr_array(X[order]), y[order])
     with pytest.raises(ValueError, match="n_rows"):
         model.certify(X, y, n_rows=0)
     assert model.certify(X, y, n_rows=300).n_rows == 300

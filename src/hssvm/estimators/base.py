@@ -122,13 +122,17 @@ class BaseKernelSVM(
 
     @contextmanager
     def _fitting(self, X: Any, y: Any, sample_weight: Any) -> Iterator[FitMonitor]:
-        """Check the parameters, and monitor a fit."""
+        """Check the parameters, and monitor a fit; one that fails leaves the model as it was."""
         self._check_parameters()
+        before = dict(self.__dict__)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         monitor = FitMonitor(self, self.max_time, X=X, y=y, metadata=metadata)
         try:
             with serial_blas(), logging_to_stderr(self.verbose), monitor:
                 yield monitor
+        except BaseException:
+            self.__dict__ = before
+            raise
         finally:
             self._points = None
 
@@ -373,7 +377,20 @@ class BaseKernelSVM(
                 "X has fewer rows than the training data; pass the rows that the model was trained "
                 "on to certify"
             )
+        if self._points is None and not self._has_training_order(rows):
+            raise ValueError(
+                "the rows of X are not the training data, or are in another order; pass X as the "
+                "model was trained on it to certify"
+            )
         return data
+
+    def _has_training_order(self, X: Rows) -> bool:
+        """Tell whether support vectors, at most 100 of them, are where they were in training."""
+        n = self.support_.size
+        some = np.linspace(0, n - 1, min(n, 100), dtype=np.int64)
+        expected = self.support_vectors_[some]
+        difference = abs(self._scaling(X[self.support_[some]]) - expected)
+        return n == 0 or bool(difference.max() <= 1e-4 * abs(expected).max())
 
     def _certify(
         self, task: Task, X: Rows, y: NDArray[Any] | None, weight: Floats, n_rows: int | None
