@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
-from hssvm.kernels.kept import is_worth_keeping
+from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.training import FitReport, TrainingConfig
 from hssvm.training.display import ShownAsText
@@ -172,8 +172,8 @@ def estimate_cost(
         pair_rows = None
         if one_vs_one and y is not None:
             pair_rows = int(np.sort(np.unique(y, return_counts=True)[1])[-2:].sum())
-        keeps = is_worth_keeping(LazyKernelMatrix(kernel, X))
-        memory = _exact_memory(model, cache or DEFAULT_MEMORY, small, large, pair_rows, keeps=keeps)
+        K = LazyKernelMatrix(kernel, X[:pair_rows])
+        memory = _exact_memory(model, cache or DEFAULT_MEMORY, small, large, pair_rows, K)
     else:
         a, b = _bytes(small) / small.n_rows, _bytes(large) / large.n_rows
         factor = ratio * _growth(a, b, small, large, n) / b
@@ -202,14 +202,13 @@ def _exact_memory(
     small: FitReport,
     large: FitReport,
     pair_rows: int | None,
-    *,
-    keeps: bool,
+    kernel_matrix: LazyKernelMatrix,
 ) -> float:
     """Peak of a fit without compression; `pair_rows` is the size of the largest pair of classes."""
     rows, at_once = (model.n_rows, 1) if pair_rows is None else (pair_rows, model.n_threads)
     growth = _power(small.n_working, large.n_working, small, large)
     working_rows = large.n_working * (model.n_rows / large.n_rows) ** growth
-    if keeps or working_rows == 0:  # all rows of K may be in memory
+    if working_rows == 0 or n_kept_rows(kernel_matrix, cache / at_once) > 0:
         working_rows = rows
     return model.exact_peak(rows, min(rows, working_rows), cache, at_once)
 

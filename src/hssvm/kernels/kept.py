@@ -98,19 +98,20 @@ class KeptKernelMatrix(LazyKernelMatrix):
         return self.kernel.block(self.X[rows], self.X)
 
 
-def is_worth_keeping(kernel_matrix: LazyKernelMatrix) -> bool:
-    """Whether kernel values are worth the memory that keeps them."""
-    return _is_worth(kernel_matrix, COST_RATIO)
+def n_kept_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> int:
+    """Return how many rows of a kernel matrix to keep in so many bytes; 0 if computing is cheaper.
 
-
-def _is_worth(kernel_matrix: LazyKernelMatrix, ratio: float) -> bool:
-    return kernel_matrix.value_cost > ratio * PER_READ * kernel_matrix.dtype.itemsize / 4
+    Either all rows have to fit, or the values have to be expensive.
+    """
+    itemsize = kernel_matrix.dtype.itemsize
+    capacity = min(kernel_matrix.n, int(SHARE * memory / (kernel_matrix.n * itemsize)))
+    ratio = COST_RATIO if capacity == kernel_matrix.n else EXPENSIVE_RATIO
+    worthwhile = kernel_matrix.value_cost > ratio * PER_READ * itemsize / 4
+    return max(0, capacity) if worthwhile else 0
 
 
 def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKernelMatrix, float]:
-    """Keep the rows of a kernel matrix if they fit, and reading is cheaper than computing.
-
-    Either all rows have to fit, or the values have to be expensive.
+    """Keep the rows of a kernel matrix that `n_kept_rows` decides on.
 
     Parameters
     ----------
@@ -125,10 +126,8 @@ def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKerne
     memory : float
         Bytes that are left.
     """
-    row = kernel_matrix.n * kernel_matrix.dtype.itemsize
-    capacity = min(kernel_matrix.n, max(0, int(SHARE * memory / row)))
-    ratio = COST_RATIO if capacity == kernel_matrix.n else EXPENSIVE_RATIO
-    if capacity == 0 or not _is_worth(kernel_matrix, ratio):
+    capacity = n_kept_rows(kernel_matrix, memory)
+    if capacity == 0:
         return kernel_matrix, memory
     kept = KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X, capacity)
-    return kept, memory - capacity * row
+    return kept, memory - capacity * kernel_matrix.n * kernel_matrix.dtype.itemsize
