@@ -380,6 +380,16 @@ def test_a_part_does_not_end_inside_quotes(tmp_path, monkeypatch):
     assert parts[0].y.tolist() == ["x", "y\n\nz"]
 
 
+@pytest.mark.parametrize("label", ['5" pipe', '"5"" pipe"', '"a, b"'])
+def test_quotes_that_do_not_reach_beyond_a_line(label, tmp_path, monkeypatch):
+    monkeypatch.setattr("hssvm.io.load.PART_ROWS", 2)
+    path = tmp_path / "rows.csv"
+    path.write_text(f"label,a\nx,0\n{label},1\nx,2\nx,3\n")
+    parts = list(read_parts(Source(path), rule=Known(1, ["a"], "label")))
+    assert [part.X.ravel().tolist() for part in parts] == [[0, 1], [2, 3]]
+    assert parts[0].y[1] == label.strip('"').replace('""', '"')
+
+
 @pytest.mark.parametrize(("name", "text"), [("a.csv", "a,b\n"), ("a.libsvm", "# none\n")])
 def test_parts_of_a_file_without_rows(name, text, tmp_path):
     (tmp_path / name).write_text(text)

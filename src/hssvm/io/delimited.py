@@ -68,13 +68,12 @@ def read_delimited_parts(
         converters[columns.label] = keep
     numeric: bool | None = None
     with _text(source) as text:
-        lines = (line for line in islice(text, layout.n_above, None))
+        lines = islice(text, layout.n_above, None)
         while (line := next((line for line in lines if line.strip("\r\n")), None)) is not None:
             labels.clear()
             try:
                 table = np.loadtxt(
-                    # a generator, so that other threads and signal handlers run between the lines
-                    _whole_records(chain([line], lines), part_rows),
+                    _whole_records(chain([line], lines), layout.separator, part_rows),
                     dtype=dtype,
                     comments=None,
                     delimiter=layout.separator,
@@ -124,13 +123,19 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
     return _Layout(between, columns, line if has_header else 0, booleans)
 
 
-def _whole_records(lines: Iterator[str], n: float) -> Iterator[str]:
-    """Yield n lines, or more if the last of them is inside quotes."""
-    n_quotes = 0
+def _whole_records(lines: Iterator[str], separator: str, n: float) -> Iterator[str]:
+    """Yield n lines, or more if the last of them ends inside quotes.
+
+    Between the lines of a generator, other threads and signal handlers can run.
+    """
+    quoted = False
     for count, line in enumerate(lines, 1):
         yield line
-        n_quotes += line.count('"')
-        if count >= n and n_quotes % 2 == 0:
+        if '"' in line:
+            for field in line.split(separator):
+                if quoted or field.startswith('"'):  # elsewhere it is a character like any other
+                    quoted ^= field.count('"') % 2 == 1
+        if count >= n and not quoted:
             return
 
 
