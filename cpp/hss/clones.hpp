@@ -5,6 +5,8 @@
 // sets. A call runs the best one that the CPU has. The attribute target_clones would need glibc,
 // and Clang 14 and 16 accept it but do not test for the sets that it names.
 #if defined(__x86_64__) && !defined(_MSC_VER)
+#define HSS_AVX2 __attribute__((target("avx2,fma")))
+#define HSS_AVX512 __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")))
 #define HSS_CLONES(result, name, parameters, body, arguments)                    \
     HSS_AVX2 inline result name##_avx2 parameters { return body arguments; }     \
     HSS_AVX512 inline result name##_avx512 parameters { return body arguments; } \
@@ -16,8 +18,6 @@
             default: return body arguments;                                      \
         }                                                                        \
     }
-#define HSS_AVX2 __attribute__((target("avx2,fma")))
-#define HSS_AVX512 __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")))
 
 namespace hss {
 

@@ -47,7 +47,7 @@ class Communicator(ABC):
         """Concatenate each array with those of the other ranks, in rank order."""
 
     def while_others_wait(self) -> AbstractContextManager[Any]:
-        """Context for work of one rank for which all others wait: it may use idle cores."""
+        """Return a context for work of one rank, in which it may use the threads of the others."""
         return nullcontext()
 
 

@@ -106,7 +106,7 @@ class ActorCommunicator(Communicator):
         self.n_threads = max(n_threads, min(sum(here.values()), CPU_COUNT))
 
     def while_others_wait(self) -> AbstractContextManager[Any]:
-        """Context for work of one part, which may use the threads of those on the same host."""
+        """Return a context in which this part may use the threads of those on the same host."""
         if self.n_threads is None:
             return super().while_others_wait()
         return openmp_threads(self.n_threads)

@@ -181,9 +181,10 @@ class WorkingKernel:
             np.array([getattr(part, name) for part in subproblems]) for name in ("l1_weight", "tol")
         )
         steps = np.zeros(len(subproblems), np.int64)
-        _core.smo(
-            self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps
-        )
+        with self.kernel_matrix.communicator.while_others_wait():
+            _core.smo(
+                self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps
+            )
         self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
         return np.split(z, ends[1:-1]), steps
 

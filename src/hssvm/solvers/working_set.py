@@ -283,8 +283,7 @@ class _Run:
                         float(goal[j]),
                     )
                 )
-            with self.communicator.while_others_wait():
-                solved, steps = self.working_set.descend(subproblems, MAX_STEPS)
+            solved, steps = self.working_set.descend(subproblems, MAX_STEPS)
             new = Z.copy()
             for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
                 new[subproblem.members, j] = z
