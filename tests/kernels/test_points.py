@@ -81,7 +81,7 @@ def test_leaves_are_as_good_as_those_of_vectors(rng):
     of_points = compress(kernel, kernel.points(), max_rank=64, rtol=0).to_dense()
     of_rows = compress(Gaussian(0.5), X, max_rank=64, rtol=0).to_dense()
     errors = [np.linalg.norm(H - K) / np.linalg.norm(K) for H in (of_points, of_rows)]
-    assert errors[0] < 2.5 * errors[1]
+    assert errors[0] < 3.5 * errors[1]  # about twice as large
 
 
 def test_neighbors_without_coordinates(rng):

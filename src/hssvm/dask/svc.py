@@ -32,8 +32,7 @@ class SVC(ProbabilityMixin, ClassifierMixin, BaseDaskSVM):
     Like `hssvm.SVC`, for data that does not fit on one machine. Every worker stores a part of the
     rows and of the compressed kernel matrix; the driver stores neither. With ``refine=True``, the
     solution is that on the exact kernel, which the workers compute together. More than two classes
-    are one-vs-rest. Up to about five million rows, one machine is enough, and `hssvm.SVC` is
-    simpler.
+    are one-vs-rest. If the rows fit on one machine, `hssvm.SVC` is simpler.
 
     Parameters
     ----------

@@ -38,9 +38,9 @@ class SVCCV(BaseSearch, Classifier):
     fold is scaled by its own training rows.
 
     By default, C and gamma are searched, starting at ``C=10, gamma="scale"`` and moving in the
-    direction of better scores: on a coarse grid with factors of 10 and 2,000 random rows, then on a
-    fine grid with factors of 3.2. The last round has half of the rows, as far as their kernel
-    matrix is affordable (30,000 to 60,000 rows of few features), and at least 5,000.
+    direction of better scores: on a coarse grid with factors of 10 and at least 2,000 random rows,
+    then on a fine grid with factors of 3.2. The last round has half of the rows, as far as their
+    kernel matrix is affordable (45,000 to 65,000 rows of few features), and at least 5,000.
 
     Of given values, all pairs are scored. If there are more than three, only the best are scored
     on all rows, or as many as are affordable.
