@@ -1,5 +1,7 @@
 """Naive versions, from the definitions, and the data they are tried on."""
 
+import warnings
+
 import numpy as np
 import scipy.linalg
 import scipy.optimize
@@ -133,15 +135,17 @@ AWKWARD = ["plain", "duplicates", "one point", "constant feature", "clusters", "
 def svc_dual(K, bound):
     """Solve min 1/2 z'Kz - |z|_1, z between 0 and bound, sum z = 0, by SciPy; bound is (n,)."""
     sign = np.sign(bound)
-    result = scipy.optimize.minimize(
-        lambda z: (z @ K @ z / 2 - sign @ z, K @ z - sign),
-        np.zeros(len(bound)),
-        jac=True,
-        method="SLSQP",
-        bounds=[(min(b, 0), max(b, 0)) for b in bound],
-        constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
-        options={"maxiter": 2000, "ftol": 1e-14},
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Values in x were outside bounds")  # SciPy before 1.16
+        result = scipy.optimize.minimize(
+            lambda z: (z @ K @ z / 2 - sign @ z, K @ z - sign),
+            np.zeros(len(bound)),
+            jac=True,
+            method="SLSQP",
+            bounds=[(min(b, 0), max(b, 0)) for b in bound],
+            constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
+            options={"maxiter": 2000, "ftol": 1e-14},
+        )
     return result.x
 
 
