@@ -136,7 +136,7 @@ def svc_dual(K, bound):
     """Solve min 1/2 z'Kz - |z|_1, z between 0 and bound, sum z = 0, by SciPy; bound is (n,)."""
     sign = np.sign(bound)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Values in x were outside bounds")  # SciPy before 1.16
+        warnings.filterwarnings("ignore", "Values in x were outside bounds")  # of older SciPy
         result = scipy.optimize.minimize(
             lambda z: (z @ K @ z / 2 - sign @ z, K @ z - sign),
             np.zeros(len(bound)),
