@@ -1,33 +1,36 @@
-"""The part of the command line that benchmarks with a page in the documentation share."""
+"""The command line that benchmarks share: it keeps their results and fills in the pages."""
 
 import argparse
 from pathlib import Path
 
-from benchmarks import rendering
-from benchmarks.paper.results import Results
-
-DOCS = Path(__file__).parents[1] / "docs"
+from benchmarks import pages
+from benchmarks.results import RESULTS, Results
 
 
-def parser_of(description, folder, *pages):
-    """A parser that knows where the results go, whether to keep old ones, and what to fill in."""
+def parser_of(description):
+    """A parser with the options that all benchmarks have."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     add = parser.add_argument
-    add("--output", type=Path, default=DOCS / folder, help="folder of results.json")
-    add("--pages", type=Path, nargs="*", default=[DOCS / page for page in pages])
+    add("--output", type=Path, default=RESULTS, help="folder of the results; another folder than "
+        "the default does not change the pages, and prints the tables")  # fmt: skip
     add("--resume", action="store_true", help="keep the runs that are there")
     add("--render", action="store_true", help="only fill in the tables again")
     return parser
 
 
-def results_of(arguments):
-    """New results, or those of the file with --resume or --render."""
-    file = arguments.output / "results.json"
-    known = arguments.render or (arguments.resume and file.exists())
-    return Results.read(file) if known else Results(file)
+def run(name, parser, measure, tables, argv=None):
+    """Parse the arguments, call ``measure(results, arguments)``, and show the tables.
 
-
-def fill_pages(arguments, tables, results):
-    """Renew the tables of all pages."""
-    for page in arguments.pages:
-        rendering.fill(page, tables, results)
+    `tables` are functions by name, from the results to Markdown.
+    """
+    arguments = parser.parse_args(argv)
+    file = arguments.output / f"{name}.json"
+    if arguments.render:
+        results = Results.read(file)
+    else:
+        results = Results.resume(file) if arguments.resume else Results(file)
+        measure(results, arguments)
+    if arguments.output == RESULTS:
+        pages.fill(name, tables, results)
+    else:
+        print("\n\n".join(make(results) for make in tables.values()))

@@ -1,22 +1,23 @@
 """The experiments of Cipolla and Gondzio (2021), with their figures and ours beside.
 
-python -m benchmarks.paper [NAME ...] [--limit 300] [--output docs/paper] [--resume | --render]
+python -m benchmarks.paper [NAME ...] [--limit 300] [--resume | --render]
 
 Runs, on every set of the paper that is in the folder HSSVM_DATA, with its h and C: its own method
 (HSS-ANN and ten iterations of ADMM, both tolerances) and hssvm's without refinement on the whole
 grid; hssvm's with refinement, LIBSVM and a multi-block ADMM at the best h and C that the paper
 found. Then what every change since the paper is worth, and the pictures.
 
-The results go to results.json in the output folder, run by run; --resume continues such a file,
---render only draws its tables and pictures again. Tables are written into the page
-docs/from_the_paper.md. Threads: set OMP_NUM_THREADS.
+The results go to docs/results/paper.json, the pictures into docs/paper. Threads: set
+OMP_NUM_THREADS.
 """
 
-from benchmarks.command import fill_pages, parser_of, results_of
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
 from benchmarks.libsvm_files import find
+from benchmarks.limit import limited
 from benchmarks.paper import changes, figures, methods, published, tables
-from benchmarks.paper.limit import limited
-from benchmarks.paper.results import key_of
+from benchmarks.paper.grid import key_of
+from benchmarks.results import ROOT
 
 
 def present(names):
@@ -54,22 +55,17 @@ def plan(names, limit):
 
 
 def main():
-    parser = parser_of(__doc__, "paper", "from_the_paper.md")
+    parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=list(published.DATA_SETS))
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
-    arguments = parser.parse_args()
-    results = results_of(arguments)
-    if not arguments.render:
-        run_all(results, plan(present(arguments.names), arguments.limit), arguments.limit)
-    figures.draw_all(results, arguments.output)
-    fill_pages(arguments, tables.TABLES, results)
+    run_command("paper", parser, run_all, tables.TABLES)
 
 
-def run_all(results, runs, limit):
-    for key, function, arguments in runs:
-        if key_of(*key) not in results.runs:
-            what = (limit, function, *arguments)
-            results.measure(key_of(*key), lambda: limited(*what))
+def run_all(results, arguments):
+    limit = arguments.limit
+    for key, function, values in plan(present(arguments.names), limit):
+        results.measure(key_of(*key), limited, limit, function, *values)
+    figures.draw_all(results, ROOT / "docs" / "paper")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import numpy as np
 
 from benchmarks.libsvm_files import load
 from benchmarks.paper import published
+from benchmarks.paper.grid import accuracies, best
 from benchmarks.paper.methods import SEED, gamma_of
 from hssvm.hss import compress
 from hssvm.kernels import Gaussian
@@ -66,7 +67,7 @@ def heat_maps(results):
     from matplotlib import pyplot
 
     methods = {"tight": "HSS-ANN, tight", "compressed": "hssvm, compressed"}
-    names = [name for name in HEAT_MAPS if all(results.best(name, method) for method in methods)]
+    names = [name for name in HEAT_MAPS if all(best(results, name, method) for method in methods)]
     if not names:
         raise LookupError(f"There are no results of {' or '.join(HEAT_MAPS)}.")
     figure, axes = pyplot.subplots(
@@ -74,7 +75,7 @@ def heat_maps(results):
     )
     for row, name in zip(axes, names, strict=True):
         scores = np.array(
-            [[results.grid(name, method, h) for h in published.H_GRID] for method in methods]
+            [[accuracies(results, name, method, h) for h in published.H_GRID] for method in methods]
         )
         low, high = np.nanmin(scores), np.nanmax(scores)
         for ax, label, grid in zip(row, methods.values(), scores, strict=True):

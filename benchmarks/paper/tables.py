@@ -1,19 +1,20 @@
-"""Tables in Markdown from the results, and the page they are filled into."""
+"""Tables in Markdown from the results."""
 
 from benchmarks.paper import published
 from benchmarks.paper.changes import SETS
-from benchmarks.rendering import ABSENT, number, percent, setup, table
+from benchmarks.paper.grid import best, run_of
+from benchmarks.tables import ABSENT, number, percent, setup, table
 
 
 def agreement(results):
     """In words: how far the accuracies are from those of the paper, and from LIBSVM's."""
-    names = [name for name in published.DATA_SETS if results.best(name, "compressed")]
+    names = [name for name in published.DATA_SETS if best(results, name, "compressed")]
     lines = []
     for setting, theirs in published.HSS.items():
         away = {
-            name: results.best(name, setting)[2] - theirs[name].accuracy
+            name: best(results, name, setting)[2] - theirs[name].accuracy
             for name in names
-            if results.best(name, setting)
+            if best(results, name, setting)
         }
         most = max(away, key=lambda name: abs(away[name]))
         lines.append(
@@ -21,7 +22,7 @@ def agreement(results):
             f"accuracy on all of {len(away)} sets (the largest difference is that of {most})."
         )
     gains = {
-        name: results.best(name, "compressed")[2]
+        name: best(results, name, "compressed")[2]
         - max(theirs[name].accuracy for theirs in published.HSS.values())
         for name in names
     }
@@ -33,9 +34,9 @@ def agreement(results):
     )
     pairs = [(name, h, C) for name in names for h, Cs in [published.best_pair(name)] for C in Cs]
     differences = [
-        abs(results.of(name, "refined", h, C)["accuracy"] - run["accuracy"])
+        abs(run_of(results, name, "refined", h, C)["accuracy"] - run["accuracy"])
         for name, h, C in pairs
-        if "accuracy" in (run := results.of(name, "libsvm", h, C))
+        if "accuracy" in (run := run_of(results, name, "libsvm", h, C))
     ]
     lines.append(
         f"- hssvm refined: within {max(differences):.3f} points of LIBSVM in all "
@@ -51,7 +52,7 @@ def breakdowns(results):
         for name in published.DATA_SETS
         for setting in published.HSS
         for h in published.H_GRID
-        if "not positive definite" in results.of(name, setting, h).get("error", "")
+        if "not positive definite" in run_of(results, name, setting, h).get("error", "")
     ]
     return f"Runs of HSS-ANN that ended there: {'; '.join(broken) if broken else 'none'}."
 
@@ -90,11 +91,11 @@ def hss_table(setting):
 
 def best_run(results, name, method):
     """Costs at the best h, that h, the best C and their accuracy."""
-    best = results.best(name, method)
-    if best is None:
+    found = best(results, name, method)
+    if found is None:
         return None
-    run = results.of(name, method, best[0])
-    return [run["compress"], run["factor"], run["memory"], run["solve"], *best]
+    run = run_of(results, name, method, found[0])
+    return [run["compress"], run["factor"], run["memory"], run["solve"], *found]
 
 
 def pair_table(render_row):
@@ -117,7 +118,7 @@ def pair_table(render_row):
 @pair_table
 def libsvm(results, name, h, C):
     theirs = published.LIBSVM[name]
-    rival, ours = (results.of(name, method, h, C) for method in ("libsvm", "refined"))
+    rival, ours = (run_of(results, name, method, h, C) for method in ("libsvm", "refined"))
     head = ["LIBSVM, s", "%", "hssvm refined, s", "%", "times", "published, s", "%"]
     ratio = rival["seconds"] / ours["seconds"] if "seconds" in rival and "seconds" in ours else None
     return head, [*seconds_and_accuracy(rival), *seconds_and_accuracy(ours),
@@ -127,7 +128,7 @@ def libsvm(results, name, h, C):
 @pair_table
 def racqp(results, name, h, C):
     theirs = published.RACQP[name]
-    run = results.of(name, "blocks", h, C)
+    run = run_of(results, name, "blocks", h, C)
     head = ["multi-block ADMM, s", "%", "sweeps", "published RACQP, s", "%"]
     return head, [*seconds_and_accuracy(run), number(run.get("sweeps")), *published_cells(theirs)]
 
@@ -150,8 +151,8 @@ def changes_table(change, lines):
     """A table with a column for every set and one line per (label, figure of a run)."""
 
     def render(results):
-        names = [name for name in SETS if results.of("changes", change, name)]
-        runs = [results.of("changes", change, name) for name in names]
+        names = [name for name in SETS if run_of(results, "changes", change, name)]
+        runs = [run_of(results, "changes", change, name) for name in names]
         head = ["", *(f"{name}, h = {SETS[name]:g}" for name in names)]
         return table(head, [[label, *(show(run) for run in runs)] for label, show in lines.items()])
 

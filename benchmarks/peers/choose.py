@@ -7,9 +7,7 @@ Fits a random part of the training rows of each set, with the h and C of `settin
 of the test rows. Every run is a process of its own, stopped after --limit seconds with the reading
 of the data; a method that was stopped is not tried with more rows. Nystroem features have the same
 kernel and feed a linear SVM with the same C; gradient boosting is as scikit-learn has it. The
-results go to results.json in the output folder, the tables into the page docs/how_to_choose.md;
---resume keeps the runs that are there, --render only fills in the tables again. Threads: set
-OMP_NUM_THREADS.
+results go to docs/results/choose.json. Threads: set OMP_NUM_THREADS.
 """
 
 from importlib.util import find_spec
@@ -23,10 +21,11 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC as LibSVM
 from sklearn.svm import LinearSVC
 
-from benchmarks.command import fill_pages, parser_of, results_of
-from benchmarks.paper.limit import limited
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.limit import limited
 from benchmarks.peers.settings import load_setting
-from benchmarks.rendering import ABSENT, number, percent, setup, table
+from benchmarks.tables import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC
 
@@ -99,10 +98,9 @@ def run_all(results, names, rows, limit, n_test):
             for method in methods:
                 if method in stopped:
                     continue
-                key, arguments = key_of(name, method, n_rows), (name, method, n_rows, n_test)
-                if key not in results.runs:
-                    results.measure(key, lambda: limited(limit, run, *arguments))
-                if "fit" not in results.runs[key]:
+                key = key_of(name, method, n_rows)
+                found = results.measure(key, limited, limit, run, name, method, n_rows, n_test)
+                if "fit" not in found:
                     stopped.add(method)
 
 
@@ -189,17 +187,17 @@ TABLES = {
 
 
 def main():
-    parser = parser_of(__doc__, "choose", "how_to_choose.md")
+    parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--test-rows", type=int, default=20_000)
     parser.add_argument("--limit", type=float, default=600, help="seconds of one run")
-    arguments = parser.parse_args()
-    results = results_of(arguments)
-    if not arguments.render:
-        rows, limit, n_test = arguments.rows, arguments.limit, arguments.test_rows
-        run_all(results, arguments.names, rows, limit, n_test)
-    fill_pages(arguments, TABLES, results)
+    run_command(
+        "choose",
+        parser,
+        lambda results, a: run_all(results, a.names, a.rows, a.limit, a.test_rows),
+        TABLES,
+    )
 
 
 if __name__ == "__main__":

@@ -7,22 +7,22 @@ Fits a random part of the training rows of each set, then all of them, and score
 rows. `rivals` has the tools and what each is given. Every run is a process of its own, stopped
 after --limit seconds, which include reading the data and scoring. A tool is not tried with more
 rows if it was stopped, or would be even with a cautious estimate of how its time grows. The results
-go to results.json in the output folder, the tables into the page docs/comparison.md; --resume keeps
-the runs that are there, --render only fills in the tables again. Threads: set OMP_NUM_THREADS.
+go to docs/results/compare.json. Threads: set OMP_NUM_THREADS.
 """
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from benchmarks.command import fill_pages, parser_of, results_of
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
 from benchmarks.datasets import narrow
-from benchmarks.paper.limit import limited
+from benchmarks.limit import limited
 from benchmarks.peers.choose import dense, figure, fit_cell, key_of, sizes
 from benchmarks.peers.exact import dual_objective
 from benchmarks.peers.folds import PUBLISHED
 from benchmarks.peers.rivals import RIVALS, SEED
 from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
-from benchmarks.rendering import ABSENT, number, percent, setup, table
+from benchmarks.tables import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 
 NAMES = ["ijcnn1", "cod-rna", "a9a", "covtype.50k", "cadata"]
@@ -68,11 +68,8 @@ def run_all(results, names, tools, rows, limit, n_test):
         for n_rows in sorted({min(n, available) for n in rows}):
             for tool in able:
                 key = key_of(name, tool, n_rows)
-                known = "error" not in results.runs.get(key, {"error": "not run"})
-                if known or (smaller and not may_end(results, name, tool, smaller, n_rows, limit)):
-                    continue
-                arguments = (limit, name, tool, n_rows, n_test)
-                results.measure(key, lambda: attempt(*arguments))
+                if not smaller or may_end(results, name, tool, smaller, n_rows, limit):
+                    results.measure(key, attempt, limit, name, tool, n_rows, n_test)
             smaller = n_rows
 
 
@@ -165,18 +162,18 @@ TABLES = {
 
 
 def main():
-    parser = parser_of(__doc__, "compare", "comparison.md")
+    parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--only", nargs="+", choices=RIVALS, default=list(RIVALS), metavar="RIVAL")
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--test-rows", type=int, default=10_000)
     parser.add_argument("--limit", type=float, default=100, help="seconds of one run")
-    arguments = parser.parse_args()
-    results = results_of(arguments)
-    if not arguments.render:
-        names, tools, rows = arguments.names, arguments.only, arguments.rows
-        run_all(results, names, tools, rows, arguments.limit, arguments.test_rows)
-    fill_pages(arguments, TABLES, results)
+    run_command(
+        "compare",
+        parser,
+        lambda results, a: run_all(results, a.names, a.only, a.rows, a.limit, a.test_rows),
+        TABLES,
+    )
 
 
 if __name__ == "__main__":

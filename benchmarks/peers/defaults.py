@@ -6,9 +6,8 @@ Fits 10,000 training rows of each data set as they are stored, scaled or not, an
 20,000 test rows. Each run is a process of its own, stopped after --limit seconds, the grid after
 ten times as long. `SVCCV` and `SVRCV` are also compared with one fit with the parameters that they
 have chosen, and with a grid: the best of 10 values of C and 10 of gamma on a fifth of the
-standardized rows, held out, then trained on all. The results go to results.json in the output
-folder and the tables into the page docs/defaults.md; --resume keeps the runs that are there,
---render only fills in the tables again. Threads: set OMP_NUM_THREADS.
+standardized rows, held out, then trained on all. The results go to docs/results/defaults.json.
+Threads: set OMP_NUM_THREADS.
 """
 
 import warnings
@@ -22,10 +21,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as LibSVC
 from sklearn.svm import SVR as LibSVR
 
-from benchmarks.command import fill_pages, parser_of, results_of
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
 from benchmarks.datasets import load, narrow
-from benchmarks.paper.limit import limited
-from benchmarks.rendering import ABSENT, number, percent, setup, table
+from benchmarks.limit import limited
+from benchmarks.tables import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC, SVCCV, SVR, SVRCV
 from hssvm.model_selection import rounds
@@ -120,12 +120,10 @@ def run_all(results, names, methods, limit):
     for name in names:
         task = "regression" if name in REGRESSION else "classification"
         for method in METHODS[task]:
-            key = key_of(name, method)
-            if key in results.runs or (methods and method not in methods):
+            if methods and method not in methods:
                 continue
             seconds = 10 * limit if method == GRID else limit
-            arguments = (seconds, run, name, method)
-            results.measure(key, lambda: limited(*arguments))
+            results.measure(key_of(name, method), limited, seconds, run, name, method)
 
 
 def score_of(results, name, method):
@@ -187,15 +185,16 @@ TABLES = {
 
 
 def main():
-    parser = parser_of(__doc__, "defaults", "defaults.md")
+    parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=CLASSIFICATION + REGRESSION)
     parser.add_argument("--methods", nargs="+", help="only these")
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
-    arguments = parser.parse_args()
-    results = results_of(arguments)
-    if not arguments.render:
-        run_all(results, arguments.names, arguments.methods, arguments.limit)
-    fill_pages(arguments, TABLES, results)
+    run_command(
+        "defaults",
+        parser,
+        lambda results, a: run_all(results, a.names, a.methods, a.limit),
+        TABLES,
+    )
 
 
 if __name__ == "__main__":

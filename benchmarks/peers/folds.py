@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.datasets import narrow
-from benchmarks.paper.limit import limited
+from benchmarks.limit import limited
 from benchmarks.peers.settings import load_setting
 from benchmarks.timing import timed
 from hssvm import SVCCV

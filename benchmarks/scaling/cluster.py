@@ -1,7 +1,7 @@
 """Cost of a cluster: time of an iteration, synchronizations, memory, and a thousand workers.
 
 python -m benchmarks.scaling.cluster [--rows-per-worker 200000] [--workers 2 4]
-                                     [--resume] [--driver] [--render]
+                                     [--resume] [--render]
 
 Fits the rows of `growth`, made on the workers and labelled by a smooth function of them with noise
 (float32, Gaussian kernel with h = 3, C = 1), on clusters of processes on this machine with one
@@ -13,13 +13,12 @@ thread each, and measures:
 - two threads against one;
 - bytes of the messages, and of a shuffle of many chunks;
 - exact fits: kernel values and seconds, smaller working sets, rounds and bytes on a cluster;
+- memory of the process that calls a fit of a gigabyte of rows (500,000 of 500 features);
 - a thousand workers: groups of parts with real arithmetic and copied roots (`tops`), and their
   coordinators with real messages that a few processes send (`messages`).
 
-All of it takes about twenty minutes on two cores. --driver instead fits a gigabyte of rows (500,000
-of 500 features), which takes a minute or two, for the memory of the process that calls fit. The
-results go to docs/scaling/results.json, tables into docs/dask.md and docs/internet_scale.md.
---resume makes only the runs that are not there yet, --render only fills the tables in again.
+All of it takes about twenty minutes on two cores. The
+results go to docs/results/scaling.json.
 """
 
 import logging
@@ -29,7 +28,8 @@ from multiprocessing import get_context
 
 from distributed import Client, LocalCluster
 
-from benchmarks.command import fill_pages, parser_of, results_of
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
 from benchmarks.scaling import alone, fits, messages, refinement, tops
 from benchmarks.scaling.tables import TABLES
 
@@ -106,6 +106,9 @@ def measurements(workers, rows):
             first, refinement.fit, EXACT_ROWS[0]
         ),
     }
+    runs["driver"] = lambda: on_cluster(
+        2, fits.measure, DRIVER_ROWS, n_features=DRIVER_FEATURES, only_iterations=True
+    )
     for n in MANY_PARTS:
         runs[f"top {n}"] = lambda n=n: apart(tops.measure, n)
         runs[f"crowd {n}"] = lambda n=n: on_cluster(3, messages.crowd, n)
@@ -113,30 +116,17 @@ def measurements(workers, rows):
     return runs
 
 
-def driver():
-    return on_cluster(
-        2, fits.measure, DRIVER_ROWS, n_features=DRIVER_FEATURES, only_iterations=True
-    )
+def run_all(results, arguments):
+    results.about["distributed"] = version("distributed")
+    for key, run in measurements(arguments.workers, arguments.rows_per_worker).items():
+        results.measure(key, run)
 
 
 def main():
-    parser = parser_of(__doc__, "scaling", "dask.md", "internet_scale.md")
+    parser = parser_of(__doc__)
     parser.add_argument("--rows-per-worker", type=int, default=200_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
-    parser.add_argument("--driver", action="store_true", help="only the large fit")
-    arguments = parser.parse_args()
-    arguments.resume |= arguments.driver  # the other runs stay
-    results = results_of(arguments)
-    results.machine["distributed"] = version("distributed")
-    if not arguments.render:
-        runs = measurements(arguments.workers, arguments.rows_per_worker)
-        if arguments.driver:
-            runs = {"driver": driver}
-        elif arguments.resume:
-            runs = {key: run for key, run in runs.items() if key not in results.runs}
-        for key, measure in runs.items():
-            results.measure(key, measure)
-    fill_pages(arguments, TABLES, results)
+    run_command("scaling", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Tables of docs/dask.md and docs/internet_scale.md, from the results of `cluster`."""
 
-from benchmarks.rendering import ABSENT, number, table
 from benchmarks.scaling.exact_model import exact_runs, growth, predict_exact
 from benchmarks.scaling.model import (
     Cluster,
@@ -9,6 +8,7 @@ from benchmarks.scaling.model import (
     on_this_machine,
     predict,
 )
+from benchmarks.tables import ABSENT, number, setup, table
 
 PLANS = [(1e7, 10), (1e8, 10), (1e8, 100), (1e9, 100), (1e9, 1000)]
 MACHINE_BYTES = 64e9
@@ -34,15 +34,6 @@ def gigabytes(value):
 
 def share(value):
     return f"{number(100 * value, 2)} %"
-
-
-def setup(results):
-    machine = results.machine
-    return (
-        f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, NumPy "
-        f"{machine['numpy']}, distributed {machine['distributed']}. All {len(results.runs)} runs "
-        f"took {results.minutes:.0f} minutes."
-    )
 
 
 def overhead(results, steps):
@@ -324,7 +315,7 @@ def constants(results):
 
 def checked(results):
     """The model beside the measured fits."""
-    c, cores = Constants.of(results.runs), results.machine["cores"]
+    c, cores = Constants.of(results.runs), results.about["cores"]
     lines = []
     for run in of_kind(results, "fit"):
         cost = on_this_machine(c, run, cores)

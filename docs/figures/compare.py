@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 plt.style.use("chart.mplstyle")
 
-RUNS = json.loads(Path("../compare/results.json").read_text())["runs"]
+RUNS = json.loads(Path("../results/compare.json").read_text())["runs"]
 STYLES = {
     "hssvm": ("o", "#0f9ab5"),
     "scikit-learn SVM": ("x", "#e0762b"),

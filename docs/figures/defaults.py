@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 
 plt.style.use("chart.mplstyle")
 
-RUNS = json.loads(Path("../defaults/results.json").read_text())["runs"]
+RUNS = json.loads(Path("../results/defaults.json").read_text())["runs"]
 STYLES = {
     "SVC()": ("o", "#7fb8c4"),
     "SVCCV()": ("D", "#0f9ab5"),

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 plt.style.use("chart.mplstyle")
 
-RUNS = json.loads(Path("../choose/results.json").read_text())["runs"]
+RUNS = json.loads(Path("../results/choose.json").read_text())["runs"]
 STYLES = {
     "hssvm": ("hssvm", {"color": "#0f9ab5", "linewidth": 5}),
     "hssvm, refine=False": ("hssvm, one tree", {"color": "#0f9ab5", "linestyle": "--"}),

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 plt.style.use("chart.mplstyle")
 
-RUNS = json.loads(Path("../paper/results.json").read_text())["runs"]
+RUNS = json.loads(Path("../results/paper.json").read_text())["runs"]
 pairs = []
 for key, theirs in RUNS.items():
     name, method, h, C = (*key.split(), "")[:4]

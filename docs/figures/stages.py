@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 
 plt.style.use("chart.mplstyle")
 
-RUNS = json.loads(Path("../scaling/results.json").read_text())["runs"]
+RUNS = json.loads(Path("../results/scaling.json").read_text())["runs"]
 COLORS = {
     "describe": "#d3669f",
     "shuffle": "#b3922c",

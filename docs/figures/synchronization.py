@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter
 
 plt.style.use("chart.mplstyle")
 
-RUNS = json.loads(Path("../scaling/results.json").read_text())["runs"]
+RUNS = json.loads(Path("../results/scaling.json").read_text())["runs"]
 KINDS = {
     "tree": ("solve", "tiers of coordinators", "#0f9ab5"),
     "crowd": ("round", "one coordinator", "#e0762b"),

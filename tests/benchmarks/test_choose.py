@@ -1,12 +1,8 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks.paper.results import Results
 from benchmarks.peers import choose
-
-DOCS = Path(__file__).parents[2] / "docs"
+from benchmarks.results import Results
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
 import os
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
 
-from benchmarks.paper.results import Results
+from benchmarks.results import RESULTS, Results
 from benchmarks.scaling import alone, fits, growth, messages, tops
 from benchmarks.scaling.cluster import cluster
 from benchmarks.scaling.exact_model import growth as growth_of
@@ -25,7 +24,7 @@ from benchmarks.scaling.partitions import make_piece, make_pieces
 from hssvm.dask.coordinator import Coordinator
 from hssvm.dask.messages import Request
 
-FILE = Path(__file__).parents[2] / "docs" / "scaling" / "results.json"
+FILE = RESULTS / "scaling.json"
 
 CONSTANTS = Constants(
     row_bytes=80.0,
@@ -83,7 +82,7 @@ def test_the_model_predicts_what_was_measured(results):
     runs = [run for key, run in results.runs.items() if key.startswith("fit ")]
     assert len(runs) >= 2
     for run in runs:
-        cost = on_this_machine(constants, run, results.machine["cores"])
+        cost = on_this_machine(constants, run, results.about["cores"])
         assert 0.5 < cost.total / run["fit"] < 2
         assert 0.5 < cost.memory / (run["before"] + run["peak"] * run["rows"]) < 2
 

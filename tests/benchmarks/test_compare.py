@@ -1,14 +1,10 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse
 
-from benchmarks.paper.results import Results
 from benchmarks.peers import compare
 from benchmarks.peers.rivals import RIVALS
-
-DOCS = Path(__file__).parents[2] / "docs"
+from benchmarks.results import ROOT, Results
 
 
 @pytest.fixture
@@ -116,5 +112,5 @@ def test_tables(results):
 
 
 def test_the_chart_knows_every_tool():
-    text = (DOCS / "figures" / "compare.py").read_text()
+    text = (ROOT / "docs" / "figures" / "compare.py").read_text()
     assert all(f'    "{tool}": ("' in text for tool in RIVALS)

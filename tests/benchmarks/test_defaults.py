@@ -1,13 +1,9 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks.paper.results import Results
 from benchmarks.peers import defaults
+from benchmarks.results import Results
 from hssvm import SVCCV
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture

@@ -1,21 +1,21 @@
 import json
 import os
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.svm import SVC as LibSVM
 
+from benchmarks.limit import limited
 from benchmarks.paper import __main__ as command
 from benchmarks.paper import changes, figures, methods, multiblock, published, tables
-from benchmarks.paper.limit import limited
-from benchmarks.paper.results import Results, key_of
+from benchmarks.paper.grid import best, key_of, run_of
+from benchmarks.results import RESULTS, ROOT, Results
 from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 
 
 def two_rings(rng, n):
@@ -117,11 +117,11 @@ def test_results_are_kept_and_read(tmp_path):
     results.add("a9a tight 0.1", {"accuracy": [80.12345678, 81.0, 81.0], "wall": 60.0})
     results.add("a9a tight 1", {"error": "none", "wall": 60.0})
     again = Results.read(results.path)
-    assert again.of("a9a", "tight", 0.1)["accuracy"] == [80.1235, 81.0, 81.0]
+    assert run_of(again, "a9a", "tight", 0.1)["accuracy"] == [80.1235, 81.0, 81.0]
     assert again.minutes == 2
-    assert again.best("a9a", "tight") == (0.1, [1, 10], 81.0)
-    assert again.best("a9a", "loose") is None
-    assert again.machine == results.machine
+    assert best(again, "a9a", "tight") == (0.1, [1, 10], 81.0)
+    assert best(again, "a9a", "loose") is None
+    assert again.about == results.about
 
 
 def test_the_plan(monkeypatch):
@@ -152,7 +152,7 @@ def test_pictures(tmp_path, rng, monkeypatch):
     rows = rng.standard_normal((100, 3)).astype(np.float32)
     labels = np.ones(100, np.float32)
     monkeypatch.setattr(figures, "load", lambda name: (rows, labels, rows, labels))
-    results = Results.read(DOCS / "paper" / "results.json")
+    results = Results.read(RESULTS / "paper.json")
     figures.draw_all(results, tmp_path)
     drawn = {path.name for path in tmp_path.iterdir()}
     assert drawn == {f"{name}.png" for name in figures.PICTURES}
@@ -160,9 +160,7 @@ def test_pictures(tmp_path, rng, monkeypatch):
 
 
 def test_heat_maps_side_by_side_have_one_scale():
-    maps = [
-        ax for ax in figures.heat_maps(Results.read(DOCS / "paper/results.json")).axes if ax.images
-    ]
+    maps = [ax for ax in figures.heat_maps(Results.read(RESULTS / "paper.json")).axes if ax.images]
     scales = [ax.images[0].get_clim() for ax in maps]
     assert scales[::2] == scales[1::2]
     assert len(set(scales)) == len(figures.HEAT_MAPS)

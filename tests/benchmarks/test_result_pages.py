@@ -4,58 +4,115 @@ import re
 
 import pytest
 
-from benchmarks import rendering
-from benchmarks.command import DOCS, fill_pages, parser_of, results_of
-from benchmarks.paper import tables as paper
-from benchmarks.paper.results import Results
-from benchmarks.peers import choose, compare, defaults
-from benchmarks.scaling import tables as scaling
+from benchmarks import command, pages, results, tables
+from benchmarks.results import RESULTS, Results
 
-PAGES = {
-    "comparison.md": ("compare", compare),
-    "dask.md": ("scaling", scaling),
-    "defaults.md": ("defaults", defaults),
-    "from_the_paper.md": ("paper", paper),
-    "how_to_choose.md": ("choose", choose),
-    "internet_scale.md": ("scaling", scaling),
-}
+PATHS = {str(path.relative_to(results.ROOT)): path for path in pages.paths()}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_page_is_what_the_results_give(page, tmp_path):
-    folder, benchmark = PAGES[page]
-    text, copy = (DOCS / page).read_text(), tmp_path / page
-    copy.write_text(re.sub(r"(<!-- begin .* -->\n).*\n", r"\1other\n", text))
-    assert copy.read_text() != text
-    rendering.fill(copy, benchmark.TABLES, Results.read(DOCS / folder / "results.json"))
-    assert copy.read_text() == text
+@pytest.mark.parametrize("page", PATHS)
+def test_the_page_is_what_the_results_give(page):
+    text = PATHS[page].read_text()
+    emptied = pages.BLOCK.sub(lambda match: f"{match[1]}{match[4]}other{match[4]}{match[5]}", text)
+    assert len(re.findall("<!-- begin", text)) == len(pages.blocks(text))
+    for name in {name for name, _ in pages.blocks(text)}:
+        found = Results.read(RESULTS / f"{name}.json")
+        emptied = pages.filled(emptied, name, pages.tables_of(name), found)
+    assert emptied == text
 
 
-@pytest.mark.parametrize("benchmark", [choose, compare, defaults, paper, scaling])
-def test_every_table_is_on_a_page(benchmark):
-    texts = [(DOCS / page).read_text() for page, (_, of) in PAGES.items() if of is benchmark]
-    for name in benchmark.TABLES:
-        assert any(f"<!-- begin {name} -->\n" in text for text in texts)
+@pytest.mark.parametrize("name", pages.BENCHMARKS)
+def test_every_table_is_on_a_page(name):
+    shown = {block for path in PATHS.values() for block in pages.blocks(path.read_text())}
+    assert {(name, table) for table in pages.tables_of(name)} <= shown
 
 
-def test_results_of_a_command(tmp_path):
+@pytest.mark.parametrize("name", pages.BENCHMARKS)
+def test_results_say_where_they_come_from(name):
+    about = Results.read(RESULTS / f"{name}.json").about
+    assert re.match(r"python -m benchmarks\.\w+", about["command"])
+    assert re.fullmatch(r"[0-9a-f]{7,}", about["commit"])
+    assert about["processor"]
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
     page = tmp_path / "page.md"
-    page.write_text("<!-- begin runs -->\nolder\n<!-- end -->\n")
-    parser = parser_of("A benchmark.", "unused")
-    where = ["--output", str(tmp_path / "results"), "--pages", str(page)]
-    results = results_of(parser.parse_args([*where, "--resume"]))
-    assert results.measure("first", lambda: {"fit": 2.0}) == {"fit": 2.0}
+    page.write_text(
+        "<!-- begin any: runs -->\nolder\n<!-- end -->\n"
+        "It takes <!-- begin any: fit -->9<!-- end --> s. <!-- begin other: fit -->9<!-- end -->\n"
+    )
+    monkeypatch.setattr(pages, "paths", lambda: [page])
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    return page
 
-    arguments = parser.parse_args([*where, "--render"])
-    fill_pages(arguments, {"runs": lambda results: ", ".join(results.runs)}, results_of(arguments))
-    assert page.read_text() == "<!-- begin runs -->\nfirst\n<!-- end -->\n"
-    assert results_of(parser.parse_args([*where, "--resume"])).runs["first"]["fit"] == 2
-    assert results_of(parser.parse_args(where)).runs == {}
+
+def test_a_command_keeps_results_and_fills_in_pages(page, tmp_path):
+    calls = []
+
+    def fit(seconds):
+        calls.append(seconds)
+        return {"fit": seconds}
+
+    def run(*options):
+        parser = command.parser_of("A benchmark.")
+        parser.set_defaults(output=tmp_path)
+        command.run("any", parser, lambda r, _: r.measure("a", fit, 2.0), TABLES, options)
+
+    TABLES = {
+        "runs": lambda results: ", ".join(results.runs),
+        "fit": lambda results: tables.number(results.runs["a"]["fit"]),
+    }
+    run()
+    shown = (
+        "<!-- begin any: runs -->\na\n<!-- end -->\n"
+        "It takes <!-- begin any: fit -->2<!-- end --> s. <!-- begin other: fit -->9<!-- end -->\n"
+    )
+    assert page.read_text() == shown
+    run("--resume")
+    assert calls == [2.0]  # known runs stay
+    page.write_text(shown.replace("2", "3"))
+    run("--render")
+    assert page.read_text() == shown
+    assert calls == [2.0]
+    run()
+    assert calls == [2.0, 2.0]
+
+
+def test_results_elsewhere_do_not_change_the_pages(page, tmp_path, capsys):
+    text = page.read_text()
+    parser = command.parser_of("A benchmark.")
+    table = {"runs": lambda results: ", ".join(results.runs)}
+    where = ["--output", str(tmp_path / "trial")]
+    command.run("any", parser, lambda r, _: r.measure("first", dict), table, where)
+    assert page.read_text() == text
+    assert capsys.readouterr().out.endswith("first\n")
+
+
+def test_results_of_two_commits_are_not_mixed(tmp_path, monkeypatch):
+    file = tmp_path / "any.json"
+    Results(file).add("first", {"fit": 1.0})
+    assert Results.resume(file).runs == {"first": {"fit": 1.0}}
+    monkeypatch.setattr(results, "last_commit", lambda: "another")
+    with pytest.raises(SystemExit, match=r"commit .* measure all of them again"):
+        Results.resume(file)
 
 
 def test_tables_without_results(tmp_path):
-    arguments = parser_of("A benchmark.", "unused").parse_args(
-        ["--output", str(tmp_path), "--render"]
-    )
-    with pytest.raises(FileNotFoundError, match=r"results\.json"):
-        results_of(arguments)
+    parser = command.parser_of("A benchmark.")
+    with pytest.raises(FileNotFoundError, match=r"any\.json"):
+        command.run("any", parser, None, {}, ["--output", str(tmp_path), "--render"])
+
+
+@pytest.mark.parametrize(
+    ("argv", "command_line"),
+    [
+        (
+            ["/x/benchmarks/peers/exact.py", "--resume", "a9a"],
+            "python -m benchmarks.peers.exact a9a",
+        ),
+        (["/x/benchmarks/paper/__main__.py"], "python -m benchmarks.paper"),
+    ],
+)
+def test_the_command_of_a_reader(argv, command_line):
+    assert results.command_line(argv) == command_line
