@@ -59,6 +59,13 @@ def test_summary_names_the_kernel_that_was_solved_for(rng):
     assert "\nstart      compressed kernel, relative error" in regression
 
 
+def test_gaps_are_not_negative(rng):
+    """An optimal solution has a gap of 0, but for rounding errors of both signs."""
+    for _ in range(10):
+        X = rng.standard_normal((40, 2))
+        assert SVC().fit(X, X[:, 0] > rng.standard_normal(40)).fit_report_.gap[0] >= 0
+
+
 def test_a_tube_around_all_rows_needs_no_support_vectors(rng):
     X = rng.standard_normal((100, 2))
     model = SVR(epsilon=100.0).fit(X, X[:, 0])

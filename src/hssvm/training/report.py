@@ -174,7 +174,7 @@ class FitReport(ShownAsText):
         """Record the final solution."""
         self.exact_kernel = exact_kernel
         self.n_support = int(solution.Z.any(axis=1).sum())
-        self.gap, self.objective = solution.gap, solution.primal
+        self._add_objective(solution)
         self.status = [status.name for status in solution.status]
         reasons = dict.fromkeys(status.value for status in solution.status)
         self.advice = [*reasons, *self.advice]
@@ -186,7 +186,8 @@ class FitReport(ShownAsText):
         """Record a solution on the exact kernel; that of pairs of classes has packed Z."""
         self.n_rows, self.n_features, self.tol = solution.Z.shape[0], n_features, tol
         self.exact_kernel, self.n_support = True, int(solution.Z.any(axis=1).sum())
-        self.gap, self.objective, self.n_rounds = solution.gap, solution.primal, solution.n_iter
+        self._add_objective(solution)
+        self.n_rounds = solution.n_iter
         self.n_columns = k = self.gap.size
         self.n_iter, self.objective_error = np.zeros_like(self.n_rounds), np.zeros(k)
         self.spread, self.disagreement = np.zeros(k), np.zeros(k)
@@ -194,6 +195,10 @@ class FitReport(ShownAsText):
         self.status = [status.name for status in solution.status]
         self.advice = [*dict.fromkeys(status.value for status in solution.status), *self.advice]
         self.history["refine"] = solution.history
+
+    def _add_objective(self, solution: Solution) -> None:
+        self.gap = np.maximum(solution.gap, 0.0)  # rounding errors can leave it below 0
+        self.objective = solution.primal
 
     def keep_columns(self, k: int) -> None:
         """Keep the first k columns; the others are models without a fold."""
