@@ -27,7 +27,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "paper", "choose", "scaling"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 highlight_language = "none"

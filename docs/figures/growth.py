@@ -71,12 +71,12 @@ def accuracy(name, methods=tuple(STYLES)):
     draw(name, "accuracy", methods, f"{name}: accuracy on test rows, %")
 
 
-def hero_seconds():
+def main_seconds():
     """Draw the seconds on covtype.binary, of the main methods."""
     seconds("covtype.binary", MAIN)
 
 
-def hero_accuracy():
+def main_accuracy():
     """Draw the accuracy on covtype.binary, of the main methods."""
     accuracy("covtype.binary", MAIN)
 
