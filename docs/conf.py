@@ -89,8 +89,10 @@ html_copy_source = False
 # Both tables of contents on the left leave the width of the page to code and tables.
 html_sidebars = {
     "*": ["sidebar-nav-bs", "page-toc"],
+    "benchmarks/*": ["sidebar-nav-bs", "page-toc"],
     "gallery/**": ["sidebar-nav-bs"],
     "generated/*": ["sidebar-nav-bs"],
+    "guide/*": ["sidebar-nav-bs", "page-toc"],
     "api": ["sidebar-nav-bs"],
     "get_started": ["page-toc"],
     "index": [],

@@ -18,12 +18,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*/*.md"))]
 SLOW = {"dask.md", "get_started.md"}
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 RULES = re.compile(r"[─━]+")
+
+
+def page_id(page):
+    return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page):
@@ -57,7 +62,7 @@ def assert_near(ours, theirs):
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(p, marks=[pytest.mark.slow] * (p.name in SLOW), id=p.name) for p in PAGES],
+    [pytest.param(p, marks=[pytest.mark.slow] * (p.name in SLOW), id=page_id(p)) for p in PAGES],
 )
 def test_a_page_shows_what_comes_out(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -123,9 +128,9 @@ def test_alike(ours, theirs, alike):
             assert_alike(ours, theirs)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_links_between_files_lead_somewhere(page):
     """Pages that the documentation makes (gallery, generated) are left to Sphinx."""
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-        if not target.startswith(("gallery/", "generated/")):
+        if not target.removeprefix("../").startswith(("gallery/", "generated/")):
             assert (page.parent / target).exists(), target

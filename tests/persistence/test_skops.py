@@ -13,7 +13,7 @@ from hssvm import SVC, SVR, OneClassSVM
 skops = pytest.importorskip("skops.io")
 
 LEAVES = {"refine": False, "leaf_size": 64, "max_rank": 32, "random_state": 0}
-GUIDE = Path(__file__).parents[2] / "docs/user_guide.md"
+GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ GUIDE = Path(__file__).parents[2] / "docs/user_guide.md"
         OneClassSVM(nu=0.2),
     ],
 )
-def test_the_types_of_the_user_guide_are_enough(model, rng):
+def test_the_types_of_the_guide_are_enough(model, rng):
     X, y = noisy_classes(rng, 2100 if model.refine is False else 400, 3)
     data = skops.dumps(model.fit(X, y))
     untrusted = skops.get_untrusted_types(data=data)
