@@ -26,8 +26,6 @@ SETTINGS = {
 REGRESSION = {
     "casp": {"C": 3.0, "gamma": 1.0, "epsilon": 0.1},
     "cadata": {"C": 3.0, "gamma": 0.5, "epsilon": 0.1},
-    "power": {"C": 10.0, "gamma": 0.5, "epsilon": 0.05},
-    "kin40k": {"C": 100.0, "gamma": 0.3, "epsilon": 0.02},
 }
 
 
