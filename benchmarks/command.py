@@ -34,3 +34,21 @@ def run(name, parser, measure, tables, argv=None):
         pages.fill(name, tables, results)
     else:
         print("\n\n".join(make(results) for make in tables.values()))
+
+
+def run_sets(name, description, sets, measure, tables, **numbers):
+    """Run a benchmark that has one run for each data set, ``measure(data_set, *numbers)``.
+
+    `numbers` are further options of the command, with their defaults.
+    """
+    parser = parser_of(description)
+    parser.add_argument("names", nargs="*", default=sets)
+    for option, default in numbers.items():
+        parser.add_argument(f"--{option}", type=int, default=default)
+
+    def measure_all(results, arguments):
+        given = [getattr(arguments, option) for option in numbers]
+        for data_set in arguments.names:
+            results.measure(data_set, measure, data_set, *given)
+
+    run(name, parser, measure_all, tables)

@@ -26,3 +26,19 @@ def narrow(X):
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         return scipy.sparse.csr_matrix((X.data, indices, indptr), X.shape)
     return X
+
+
+def dense(X):
+    """Some tools accept no sparse rows."""
+    return X.toarray() if scipy.sparse.issparse(X) else X
+
+
+def size_of(X, y):
+    """Figures of the rows of a data set; a regression has no classes."""
+    labels = np.unique(y)
+    return {
+        "rows": X.shape[0],
+        "features": X.shape[1],
+        "sparse": bool(scipy.sparse.issparse(X)),
+        "classes": 0 if np.any(labels % 1) else len(labels),
+    }

@@ -1,30 +1,44 @@
 """The data sets, with the parameters at which forests are compared."""
 
+import warnings
+from functools import wraps
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.datasets import load
-from benchmarks.peers.settings import REGRESSION, SETTINGS, load_regression, load_setting
+from benchmarks.peers.settings import HARDER, REGRESSION, SETTINGS, load_problem
 from hssvm import SVC, SVR
+from hssvm.exceptions import DataWarning
 
-CHANGED = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
 NAMES = [
     "ijcnn1", "cod-rna", "w8a", "a9a", "casp", "letter", "mnist", "fashion-mnist", "covtype.binary",
 ]  # fmt: skip
 
 
-def load_problem(name):
+def load_forest(name):
     """Return the estimator class, its parameters, and the four arrays.
 
     Data sets without settings are standardized, with C = 10 and gamma = 1 / number of features.
     """
-    if name in REGRESSION:
-        data, parameters = load_regression(name)
-        return SVR, parameters, data
-    if name not in SETTINGS:
+    if name not in REGRESSION and name not in SETTINGS:
         data = load(name, scale="standard")
         return SVC, {"C": 10.0, "gamma": 1 / data[0].shape[1]}, data
-    data, parameters = load_setting(name, **CHANGED.get(name, {}))
-    return SVC, parameters, data
+    data, parameters = load_problem(name, HARDER)
+    return SVR if name in REGRESSION else SVC, parameters, data
+
+
+def quietly(measure):
+    """The same function without warnings about the data and the convergence."""
+
+    @wraps(measure)
+    def run(*arguments):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return measure(*arguments)
+
+    return run
 
 
 def synthetic(n_rows, seed=0, n_features=18):

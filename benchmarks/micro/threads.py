@@ -1,26 +1,28 @@
 """Exact fits on one thread and on all: speed-up, serial share, and the speed-up on more cores.
 
-python -m benchmarks.micro.threads [NAME ...] [--repeats 3]
+python -m benchmarks.micro.threads [NAME ...] [--repeats 3] [--resume] [--render]
 
 The serial share follows from the two times by Amdahl's law, and from it the speed-up on 16 and 64
-cores: computed, not measured. The first line is a loop without a serial part: it falls short of the
+cores: computed, not measured. The first run is a loop without a serial part: it falls short of the
 number of cores only where they share something (a clock, a memory bus, or one core for two
 threads), and the serial shares of the fits include that loss. Runs on one thread and on all
-alternate; the best of each counts.
+alternate; the best of each counts. The results go to docs/results/threads.json.
 """
-
-import argparse
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.peers.exact import CHANGED
-from benchmarks.peers.settings import load_setting
-from benchmarks.timing import timed
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.peers.settings import HARDER, load_problem
+from benchmarks.tables import number, seconds, setup, table
+from benchmarks.timing import Fastest
 from hssvm import SVC, _core
 from hssvm.kernels import Gaussian
 
+NAMES = ["covtype.50k", "mnist", "a9a", "cod-rna"]
 MORE_CORES = 16, 64
+ROWS = 40_000
 
 
 def serial_share(alone, together, n_threads):
@@ -33,43 +35,64 @@ def speed_up(share, n_threads):
     return 1 / (share + (1 - share) / n_threads)
 
 
-def compare(run, repeats):
+def compare(run, n_threads, repeats):
     """Best seconds of ``run()`` on one thread and on all."""
-    seconds = {1: [], _core.thread_count(): []}
+    fastest = Fastest()
     for _ in range(repeats):
-        for n_threads, times in seconds.items():
-            with threadpool_limits(n_threads, user_api="openmp"):
-                times.append(timed(run)[1])
-    return [min(times) for times in seconds.values()]
+        for n in (1, n_threads):
+            with threadpool_limits(n, user_api="openmp"):
+                fastest.time(n, run)
+    return {"threads": n_threads, "alone": fastest[1], "together": fastest[n_threads]}
 
 
-def report(name, alone, together):
-    """Print a line of the table."""
-    share = serial_share(alone, together, _core.thread_count())
-    more = "".join(f"{speed_up(share, n):10.1f} x" for n in MORE_CORES)
-    print(
-        f"{name:14s}{alone:8.2f} s{together:11.2f} s{alone / together:8.2f} x"
-        f"{100 * share:11.0f} %{more}",
-        flush=True,
-    )
+def kernel_values(n_threads, repeats):
+    """A loop without a serial part."""
+    rng, kernel = np.random.default_rng(0), Gaussian(0.1)
+    rows, one = rng.standard_normal((ROWS, 50), np.float32), np.ones((ROWS, 1), np.float32)
+    return compare(lambda: kernel.product(rows, rows, one), n_threads, repeats)
+
+
+def fit(name, n_threads, repeats):
+    (X, y, _, _), parameters = load_problem(name, HARDER)
+    model = SVC(**parameters, refine=True, random_state=0)
+    return {"rows": len(y), **compare(lambda: model.fit(X, y), n_threads, repeats)}
+
+
+def run_all(results, arguments):
+    n_threads = _core.thread_count()
+    if n_threads == 1:
+        raise SystemExit("There is one thread; set OMP_NUM_THREADS to compare it with more.")
+    results.measure("kernel values", kernel_values, n_threads, arguments.repeats)
+    for name in arguments.names:
+        results.measure(name, fit, name, n_threads, arguments.repeats)
+
+
+def speeds_table(results):
+    lines, n_threads = [], next(iter(results.runs.values()))["threads"]
+    for name, run in results.runs.items():
+        share_of_one = serial_share(run["alone"], run["together"], run["threads"])
+        lines.append(
+            [
+                f"{name}, {run['rows']:,} rows" if "rows" in run else name,
+                seconds(run["alone"]),
+                seconds(run["together"]),
+                f"{run['alone'] / run['together']:.2f}",
+                f"{100 * share_of_one:.0f} %",
+                *(number(speed_up(share_of_one, n), 2) for n in MORE_CORES),
+            ]
+        )
+    head = ["", "1 thread", f"{n_threads} threads", "speed-up", "serial share"]
+    return table([*head, *(f"{n} cores (computed)" for n in MORE_CORES)], lines)
+
+
+TABLES = {"setup": setup, "speeds": speeds_table}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=["covtype.50k", "mnist", "a9a", "cod-rna"])
+    parser = parser_of(__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    if _core.thread_count() == 1:
-        parser.error("one thread: there is nothing to compare")
-    print(f"{'':16s}1 thread   {_core.thread_count()} threads  speed-up  serial share", end="")
-    print("".join(f"  on {n} cores" for n in MORE_CORES), "(computed)")
-    rng, kernel = np.random.default_rng(0), Gaussian(0.1)
-    rows, one = rng.standard_normal((40_000, 50), np.float32), np.ones((40_000, 1), np.float32)
-    report("kernel values", *compare(lambda: kernel.product(rows, rows, one), arguments.repeats))
-    for name in arguments.names:
-        (X, y, _, _), parameters = load_setting(name, **CHANGED.get(name, {}))
-        model = SVC(**parameters, refine=True, random_state=0)
-        report(name, *compare(lambda model=model, X=X, y=y: model.fit(X, y), arguments.repeats))
+    run_command("threads", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ results go to docs/results/choose.json. Threads: set OMP_NUM_THREADS.
 from importlib.util import find_spec
 
 import numpy as np
-import scipy.sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
@@ -23,6 +22,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
+from benchmarks.datasets import dense
 from benchmarks.limit import limited
 from benchmarks.peers.settings import load_setting
 from benchmarks.tables import ABSENT, number, percent, setup, table
@@ -78,11 +78,6 @@ def run(name, method, n_rows, n_test):
         "predict": 1e6 * predict / len(test),
         "accuracy": 100 * float(np.mean(predicted == y_test[test])),
     }
-
-
-def dense(X):
-    """Gradient boosting takes no sparse rows."""
-    return X.toarray() if scipy.sparse.issparse(X) else X
 
 
 def key_of(name, method, n_rows):

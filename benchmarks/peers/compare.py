@@ -15,62 +15,61 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
-from benchmarks.datasets import narrow
-from benchmarks.limit import limited
-from benchmarks.peers.choose import dense, figure, fit_cell, key_of, sizes
-from benchmarks.peers.exact import dual_objective
+from benchmarks.datasets import dense, narrow
+from benchmarks.dual import below, dual_of, exactly
+from benchmarks.peers.choose import figure, fit_cell, key_of, sizes
 from benchmarks.peers.folds import PUBLISHED
-from benchmarks.peers.rivals import RIVALS, SEED
-from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
-from benchmarks.tables import ABSENT, number, percent, setup, table
+from benchmarks.peers.rivals import RIVALS, SEED, attempt
+from benchmarks.peers.settings import REGRESSION, load_problem
+from benchmarks.tables import ABSENT, number, percent, power, setup, table
 from benchmarks.timing import timed
+from hssvm.kernels import Gaussian
 
 NAMES = ["ijcnn1", "cod-rna", "a9a", "covtype.50k", "cadata"]
 ROWS = [5000, 1_000_000]
-NOT_INSTALLED = "not installed"
-
-
-def load(name):
-    return load_regression(name) if name in REGRESSION else load_setting(name)
 
 
 def run(name, tool, n_rows, n_test):
     """Fit and score one tool."""
-    rival, regression = RIVALS[tool], name in REGRESSION
-    (X, y, X_test, y_test), parameters = load(name)
+    (X, y, X_test, y_test), parameters = load_problem(name)
     rng = np.random.default_rng(SEED)
     train = rng.permutation(len(y))[:n_rows]
     test = rng.permutation(len(y_test))[:n_test]
+    return fit_and_score(tool, (X[train], y[train], X_test[test], y_test[test]), parameters)
+
+
+def fit_and_score(tool, data, parameters):
+    """Version, times, score and dual objective of one tool; with an epsilon, of a regression."""
+    rival, (X, y, X_test, y_test) = RIVALS[tool], data
     given = narrow if rival.sparse else dense
-    X, X_test = given(X[train]), given(X_test[test])
-    model = (rival.regress if regression else rival.classify)(**parameters)  # imports the tool
-    model, fit = timed(lambda: model.fit(X, y[train]))
+    X, X_test = given(X), given(X_test)
+    epsilon = parameters.get("epsilon")
+    make, score = (rival.classify, accuracy_score) if epsilon is None else (rival.regress, r2_score)
+    model = make(**parameters)  # imports the tool
+    model, fit = timed(lambda: model.fit(X, y))
     predicted, predict = timed(lambda: model.predict(X_test))
-    score = r2_score if regression else accuracy_score
     found = {
         "version": rival.version,
         "features": X.shape[1],
         "fit": fit,
-        "predict": 1e6 * predict / len(test),
-        "score": 100 * float(score(y_test[test], predicted)),
+        "predict": 1e6 * predict / len(y_test),
+        "score": 100 * float(score(y_test, predicted)),
     }
-    if rival.dual and not regression:
-        z = np.ravel(dense(model.dual_coef_)).astype(np.float64)
-        dual = dual_objective(X[model.support_], parameters["gamma"], z)
-        found["dual"] = f"{dual:.15g}"  # the file keeps six digits of numbers, too few to compare
+    if rival.dual:
+        found["dual"] = exactly(dual_of(model, Gaussian(parameters["gamma"]), X, y, epsilon))
     return found
 
 
 def run_all(results, names, tools, rows, limit, n_test):
     for name in names:
-        available = len(load(name)[0][1])
+        available = len(load_problem(name)[0][1])
         able = [tool for tool in tools if name not in REGRESSION or RIVALS[tool].regress]
         smaller = None
         for n_rows in sorted({min(n, available) for n in rows}):
             for tool in able:
                 key = key_of(name, tool, n_rows)
                 if not smaller or may_end(results, name, tool, smaller, n_rows, limit):
-                    results.measure(key, attempt, limit, name, tool, n_rows, n_test)
+                    results.measure(key, attempt, limit, tool, run, name, tool, n_rows, n_test)
             smaller = n_rows
 
 
@@ -78,12 +77,6 @@ def may_end(results, name, tool, smaller, n_rows, limit):
     """Whether a fit with more rows may end in time, as far as one with fewer tells."""
     fit = figure(results, name, tool, smaller, "fit")
     return fit is not None and fit * (n_rows / smaller) ** RIVALS[tool].growth < limit
-
-
-def attempt(limit, name, tool, n_rows, n_test):
-    if RIVALS[tool].version is None:
-        return {"error": NOT_INSTALLED}
-    return limited(limit, run, name, tool, n_rows, n_test)
 
 
 def tools_table(results):
@@ -143,7 +136,7 @@ def shortfall(dual, best):
     """By how much a dual objective is below the best, relative to it."""
     if dual is None:
         return ABSENT
-    return "best" if float(dual) == best else f"{(best - float(dual)) / best:.0e}"
+    return "best" if float(dual) == best else power(below(dual, best))
 
 
 def short_table(results):

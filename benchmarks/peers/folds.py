@@ -1,86 +1,116 @@
 """10 folds x 50 values of C: SVCCV beside TorchKM, which approximates the kernel by Nystroem.
 
-python -m benchmarks.peers.folds [NAME ...] [--folds 10] [--Cs 50] [--limit 600] [--alone]
+python -m benchmarks.peers.folds [NAME ...] [--limit 600] [--resume] [--render]
 
 Both get the same rows and values of C, and as many threads. TorchKM (pip install torchkm) has its
-defaults for large data, 2,000 landmarks and a gamma of its own, and is stopped after --limit
-seconds. *Published*
-is what its authors report for an L40S GPU. Threads: set OMP_NUM_THREADS.
+defaults for large data, 2,000 landmarks and a gamma of its own. Runs are processes of their own,
+stopped after --limit seconds. *Published* is what its authors report for an L40S GPU. `SVCCV` also
+searches on all rows of covtype.binary, 5 folds x 10 values of C. The results go to
+docs/results/folds.json. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-
 import numpy as np
-import scipy.sparse
 
-from benchmarks.datasets import narrow
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.datasets import dense, narrow
 from benchmarks.limit import limited
+from benchmarks.peers.rivals import RIVALS, attempt
 from benchmarks.peers.settings import load_setting
+from benchmarks.tables import ABSENT, cell, figure, percent, prefixes, seconds, setup, table
 from benchmarks.timing import timed
 from hssvm import SVCCV
 
 PUBLISHED = {"a9a": (85.1, 17.9), "w8a": (98.1, 20.8), "ijcnn1": (98.2, 27.4)}
 """Accuracy in percent, and seconds."""
 
+OURS, TORCHKM = "hssvm", "TorchKM, low rank"
+LARGE, LARGE_LIMIT = "covtype.binary", 7200
+NAMES = ["ijcnn1", "w8a", "a9a", LARGE]
 
-def run_hssvm(name, n_folds, n_Cs):
+
+def grid_of(name):
+    """Number of folds, and the values of C."""
+    n_folds, n_Cs = (5, 10) if name == LARGE else (10, 50)
+    return n_folds, np.logspace(-3, 3, n_Cs)
+
+
+def run_hssvm(name):
     (X, y, X_test, y_test), parameters = load_setting(name)
-    model = SVCCV(
-        np.logspace(-3, 3, n_Cs), gammas=[parameters["gamma"]], cv=n_folds, random_state=0
-    )
-    _, seconds = timed(lambda: model.fit(narrow(X), y))
-    rows = " ".join(map(str, np.unique(model.cv_results_["n_resources"])))
+    n_folds, Cs = grid_of(name)
+    model = SVCCV(Cs, gammas=[parameters["gamma"]], cv=n_folds, random_state=0)
+    _, fit = timed(lambda: model.fit(narrow(X), y))
     return {
-        "seconds": seconds,
-        "score": 100 * model.score(narrow(X_test), y_test),
-        "C": model.C_,
-        "notes": f"rounds of {rows} rows",
+        "fit": fit,
+        "score": 100 * float(model.score(narrow(X_test), y_test)),
+        "C": float(model.C_),
+        "rows": np.unique(model.cv_results_["n_resources"]).tolist(),
     }
 
 
-def run_torchkm(name, n_folds, n_Cs):
+def run_torchkm(name):
     from torchkm import TorchKMSVC
 
     (X, y, X_test, y_test), _ = load_setting(name)
-    X, X_test = (rows.toarray() if scipy.sparse.issparse(rows) else rows for rows in (X, X_test))
     signs, test_signs = (np.where(labels == np.max(y), 1, -1) for labels in (y, y_test))
-    model = TorchKMSVC(
-        Cs=np.logspace(-3, 3, n_Cs),
-        cv=n_folds,
-        low_rank=True,
-        device="cpu",
-        random_state=0,
-    )
-    _, seconds = timed(lambda: model.fit(X, signs))
-    return {
-        "seconds": seconds,
-        "score": 100 * float(np.mean(model.predict(X_test) == test_signs)),
-        "C": float(model.best_C_),
-        "notes": "",
-    }
+    n_folds, Cs = grid_of(name)
+    model = TorchKMSVC(Cs=Cs, cv=n_folds, low_rank=True, device="cpu", random_state=0)
+    X, X_test = dense(X), dense(X_test)
+    _, fit = timed(lambda: model.fit(X, signs))
+    score = 100 * float(np.mean(model.predict(X_test) == test_signs))
+    return {"version": RIVALS[TORCHKM].version, "fit": fit, "score": score, "C": model.best_C_}
+
+
+def key_of(name, tool):
+    return f"{name}: {tool}"
+
+
+def run_all(results, arguments):
+    for name in arguments.names:
+        limit = LARGE_LIMIT if name == LARGE else arguments.limit
+        results.measure(key_of(name, OURS), limited, limit, run_hssvm, name)
+        if name != LARGE:
+            results.measure(key_of(name, TORCHKM), attempt, limit, TORCHKM, run_torchkm, name)
+
+
+def folds_table(results):
+    lines = []
+    for name in prefixes(results):
+        if name == LARGE:
+            continue
+        runs = [results.runs.get(key_of(name, tool), {}) for tool in (OURS, TORCHKM)]
+        score, time = PUBLISHED.get(name, (None, None))
+        published = ABSENT if score is None else f"{score} % in {time} s"
+        lines.append([name, *map(result, runs), published])
+    return table(["data set", "`SVCCV`", "TorchKM", "TorchKM, GPU, published"], lines)
+
+
+def result(run):
+    if "score" not in run:
+        return cell(run, "score")
+    return f"{percent(run['score'])} % in {seconds(run['fit'])}"
+
+
+def torchkm_version(results):
+    versions = [run["version"] for run in results.runs.values() if "version" in run]
+    return versions[0] if versions else ABSENT
+
+
+TABLES = {
+    "setup": setup,
+    "folds": folds_table,
+    "TorchKM": torchkm_version,
+    "large, score": figure(key_of(LARGE, OURS), "score", percent),
+    "large, time": figure(key_of(LARGE, OURS), "fit", seconds),
+    "large, rows": figure(key_of(LARGE, OURS), "rows", lambda rows: f"{rows[-1]:,}"),
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=["a9a", "w8a", "ijcnn1"])
-    parser.add_argument("--folds", type=int, default=10)
-    parser.add_argument("--Cs", type=int, default=50)
+    parser = parser_of(__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--limit", type=float, default=600, help="seconds of a run")
-    parser.add_argument("--alone", action="store_true", help="without TorchKM")
-    arguments = parser.parse_args()
-    print(f"{arguments.folds} folds x {arguments.Cs} values of C")
-    runs = {"hssvm": run_hssvm} | ({} if arguments.alone else {"TorchKM": run_torchkm})
-    for name in arguments.names:
-        for label, run in runs.items():
-            found = limited(arguments.limit, run, name, arguments.folds, arguments.Cs)
-            if "score" in found:
-                text = f"{found['seconds']:7.1f} s  {found['score']:6.2f} %  C {found['C']:.3g}"
-                print(f"{name:16s}{label:9s}{text}  {found['notes']}", flush=True)
-            else:
-                print(f"{name:16s}{label:9s}{found}", flush=True)
-        if name in PUBLISHED:
-            score, seconds = PUBLISHED[name]
-            print(f"{name:16s}published{seconds:7.1f} s  {score:6.1f} %  on a GPU", flush=True)
+    run_command("folds", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

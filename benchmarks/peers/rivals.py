@@ -17,7 +17,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from benchmarks.limit import limited
+
 SEED = 0
+NOT_INSTALLED = "not installed"
 LANDMARKS = 2000
 
 
@@ -147,3 +150,10 @@ RIVALS = {
         "none",
     ),
 }
+
+
+def attempt(limit, tool, run, *arguments):
+    """``run(*arguments)`` in a process of its own, if the tool is installed."""
+    if RIVALS[tool].version is None:
+        return {"error": NOT_INSTALLED}
+    return limited(limit, run, *arguments)

@@ -23,6 +23,9 @@ SETTINGS = {
     "covtype": {"h": 0.25, "C": 32.0, "scale": "minmax"},
 }
 
+HARDER = {"cod-rna": {"C": 10.0}, "letter": {"h": 0.4}}
+"""Changes of the settings, for exact fits and for forests."""
+
 REGRESSION = {
     "casp": {"C": 3.0, "gamma": 1.0, "epsilon": 0.1},
     "cadata": {"C": 3.0, "gamma": 0.5, "epsilon": 0.1},
@@ -44,3 +47,10 @@ def load_setting(name, **changed):
         some = np.random.default_rng(0).permutation(len(data[1]))[: setting["rows"]]
         data = data[0][some], data[1][some], *data[2:]
     return data, {"C": setting["C"], "gamma": 1 / (2 * setting["h"] ** 2)}
+
+
+def load_problem(name, changed=None):
+    """`load_regression` or `load_setting`, with changes of the settings by name."""
+    if name in REGRESSION:
+        return load_regression(name)
+    return load_setting(name, **(changed or {}).get(name, {}))

@@ -8,7 +8,8 @@ from benchmarks.scaling.model import (
     on_this_machine,
     predict,
 )
-from benchmarks.tables import ABSENT, number, setup, table
+from benchmarks.tables import ABSENT, gigabytes, number, seconds, setup, share, table
+from benchmarks.tables import milliseconds as ms
 
 PLANS = [(1e7, 10), (1e8, 10), (1e8, 100), (1e9, 100), (1e9, 1000)]
 MACHINE_BYTES = 64e9
@@ -18,22 +19,6 @@ EXACT_PLANS = [(1e6, 2), (1e6, 10), (1e7, 10), (1e7, 100)]
 def of_kind(results, kind):
     """Runs of a kind, in the order they were made."""
     return [run for key, run in results.runs.items() if key.startswith(f"{kind} ")]
-
-
-def ms(seconds):
-    return f"{number(1e3 * seconds, 2)} ms"
-
-
-def seconds(value):
-    return f"{number(value, 2)} s" if value < 600 else f"{number(value / 60, 2)} min"
-
-
-def gigabytes(value):
-    return f"{number(value / 1e9, 2)} GB"
-
-
-def share(value):
-    return f"{number(100 * value, 2)} %"
 
 
 def overhead(results, steps):

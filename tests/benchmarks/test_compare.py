@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from benchmarks.peers import compare
-from benchmarks.peers.rivals import RIVALS
+from benchmarks.peers import compare, rivals
+from benchmarks.peers.rivals import NOT_INSTALLED, RIVALS
 from benchmarks.results import ROOT, Results
 
 
@@ -23,7 +23,7 @@ def results(tmp_path):
         ("scikit-learn SVM", 99): {"fit": 9.0, "predict": 40.0, "score": 95.0, "dual": "100"},
         ("scikit-learn-intelex", 10): {"fit": 0.3, "predict": 5.0, "score": 90.0, "dual": "20"},
         ("scikit-learn-intelex", 99): {"stopped": 60.0},
-        ("xRFM", 10): {"error": compare.NOT_INSTALLED},
+        ("xRFM", 10): {"error": NOT_INSTALLED},
     }
     for (tool, n_rows), found in runs.items():
         results.add(compare.key_of("ijcnn1", tool, n_rows), {**found, "wall": 1.0})
@@ -40,7 +40,7 @@ def test_a_run(tool, sparse, rng, monkeypatch):
     y = np.where(np.hypot(*X.T) < 1, 1, -1)
     rows = scipy.sparse.csr_array(X) if sparse else X
     parameters = {"C": 10.0, "gamma": 1.0}
-    monkeypatch.setattr(compare, "load", lambda name: ((rows, y, rows, y), parameters))
+    monkeypatch.setattr(compare, "load_problem", lambda name: ((rows, y, rows, y), parameters))
     run = compare.run("any", tool, 800, 500)
     assert run["score"] > 90
     assert run["fit"] > 0
@@ -56,14 +56,16 @@ def test_a_run_of_regression(tool, rng, monkeypatch):
     X = rng.standard_normal((900, 2)).astype(np.float32)
     y = np.sin(X[:, 0]) * X[:, 1]
     parameters = {"C": 10.0, "gamma": 0.5, "epsilon": 0.1}
-    monkeypatch.setattr(compare, "load", lambda name: ((X, y, X, y), parameters))
+    monkeypatch.setattr(compare, "load_problem", lambda name: ((X, y, X, y), parameters))
     assert 70 < compare.run("cadata", tool, 800, 500)["score"] <= 100
 
 
 def test_solvers_of_the_dual_agree(tmp_path, rng, monkeypatch):
     X = rng.standard_normal((600, 2))
     y = np.where(np.hypot(*X.T) < 1, 1, -1)
-    monkeypatch.setattr(compare, "load", lambda name: ((X, y, X, y), {"C": 10.0, "gamma": 1.0}))
+    monkeypatch.setattr(
+        compare, "load_problem", lambda name: ((X, y, X, y), {"C": 10.0, "gamma": 1.0})
+    )
     results = Results(tmp_path / "results.json")
     for tool in ("hssvm", "scikit-learn SVM"):
         results.add(compare.key_of("any", tool, 600), compare.run("any", tool, 600, 100))
@@ -77,12 +79,12 @@ def test_what_cannot_end_is_not_tried(tmp_path, rng, monkeypatch):
     seconds = {"hssvm": 50.0, "scikit-learn SVM": 1.0, "scikit-learn-intelex": 10.0, "xRFM": None}
     tried = []
 
-    def attempt(limit, name, tool, n_rows, n_test):
+    def attempt(limit, tool, run, name, _, n_rows, n_test):
         tried.append((tool, n_rows))
         return {"stopped": limit} if seconds[tool] is None else {"fit": seconds[tool]}
 
     y = rng.standard_normal(100)
-    monkeypatch.setattr(compare, "load", lambda name: ((None, y, None, y), {}))
+    monkeypatch.setattr(compare, "load_problem", lambda name: ((None, y, None, y), {}))
     monkeypatch.setattr(compare, "attempt", attempt)
     results = Results(tmp_path / "results.json")
     compare.run_all(results, ["any"], list(seconds), [10, 1000], 60, 5)
@@ -93,9 +95,9 @@ def test_what_cannot_end_is_not_tried(tmp_path, rng, monkeypatch):
 
 
 def test_what_is_not_installed_says_so_and_is_tried_again(results, monkeypatch):
-    monkeypatch.setattr(compare, "load", lambda name: ((None, range(10), None, None), {}))
-    monkeypatch.setattr(compare, "limited", lambda *arguments: {"fit": 1.0})
-    monkeypatch.setattr("benchmarks.peers.rivals.version", lambda package: "2")
+    monkeypatch.setattr(compare, "load_problem", lambda name: ((None, range(10), None, None), {}))
+    monkeypatch.setattr(rivals, "limited", lambda *arguments: {"fit": 1.0})
+    monkeypatch.setattr(rivals, "version", lambda package: "2")
     compare.run_all(results, ["ijcnn1"], ["xRFM"], [10], 60, 5)
     assert results.runs["ijcnn1: xRFM, 10"]["fit"] == 1
 
