@@ -1,57 +1,78 @@
 """Coverage of conformal prediction sets and intervals at a nominal 90 %, over random splits.
 
-python -m benchmarks.peers.coverage [NAME ...] [--splits 20] [--rows 5000] [--coverage 0.9]
+python -m benchmarks.peers.coverage [NAME ...] [--splits 20] [--rows 5000] [--resume] [--render]
 
 Every split draws new training and test rows, as many each. *Size* is the mean number of classes in
-a set, or the half-width of the intervals relative to the standard deviation of y.
+a set, or the half-width of the intervals relative to the standard deviation of y. The results go to
+docs/results/coverage.json.
 """
-
-import argparse
 
 import numpy as np
 
-from benchmarks.peers.settings import REGRESSION, load_regression, load_setting
+from benchmarks.command import run_sets
+from benchmarks.peers.settings import REGRESSION, load_problem
+from benchmarks.tables import percent, setup, span, table
 from hssvm import SVC, SVR
 
 NAMES = ["ijcnn1", "a9a", "cod-rna", "letter", "casp", "cadata"]
+COVERAGE = 0.9
 
 
-def covered(model, X, y, coverage):
+def covered(model, X, y):
     """Fraction of rows whose set or interval contains y, and its size."""
     if isinstance(model, SVR):
-        low, high = model.predict_interval(X, coverage).T
+        low, high = model.predict_interval(X, COVERAGE).T
         return np.mean((low <= y) & (y <= high)), (high - low).mean() / 2 / np.std(y)
-    sets = model.predict_set(X, coverage)
+    sets = model.predict_set(X, COVERAGE)
     codes = np.searchsorted(model.classes_, y)
     return sets[np.arange(y.size), codes].mean(), sets.sum(axis=1).mean()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--coverage", type=float, default=0.9)
-    arguments = parser.parse_args()
-    print(f"{'':14s}{'score':>8s}{'coverage':>11s}{'lowest':>9s}{'highest':>9s}{'size':>8s}")
-    for name in arguments.names:
-        regression = name in REGRESSION
-        (X, y, _, _), parameters = (load_regression if regression else load_setting)(name)
-        results = []
-        for split in range(arguments.splits):
-            order = np.random.default_rng(split).permutation(len(y))
-            train, test = order[: arguments.rows], order[arguments.rows : 2 * arguments.rows]
-            make = SVR if regression else SVC
-            model = make(**parameters, out_of_fold=True, random_state=split)
-            model.fit(X[train], y[train])
-            coverage, size = covered(model, X[test], y[test], arguments.coverage)
-            results.append((model.score(X[test], y[test]), coverage, size))
-        score, coverage, size = np.array(results).T
-        print(
-            f"{name:14s}{score.mean():8.4f}{100 * coverage.mean():9.2f} %"
-            f"{100 * coverage.min():7.1f} %{100 * coverage.max():7.1f} %{size.mean():8.2f}",
-            flush=True,
+def run(name, n_splits, n_rows):
+    """Score, coverage and size of every split."""
+    (X, y, _, _), parameters = load_problem(name)
+    make, found = SVR if "epsilon" in parameters else SVC, []
+    for split in range(n_splits):
+        train, test = np.random.default_rng(split).permutation(len(y))[: 2 * n_rows].reshape(2, -1)
+        model = make(**parameters, out_of_fold=True, random_state=split).fit(X[train], y[train])
+        found.append((model.score(X[test], y[test]), *covered(model, X[test], y[test])))
+    score, coverage, size = np.array(found).T
+    return {
+        "classes": 0 if make is SVR else len(model.classes_),
+        "score": (100 * score).tolist(),
+        "coverage": (100 * coverage).tolist(),
+        "size": size.tolist(),
+    }
+
+
+def splits_table(results):
+    lines = []
+    for name, run in results.runs.items():
+        many = f", {run['classes']} classes" if run["classes"] > 2 else ""
+        coverage = run["coverage"]
+        lines.append(
+            [
+                name + (", regression" if name in REGRESSION else many),
+                percent(np.mean(run["score"])),
+                *(percent(f(coverage)) for f in (np.mean, min, max)),
+                f"{np.mean(run['size']):.2f}",
+            ]
         )
+    head = ["data set", "score, %", "coverage, %", "lowest split", "highest split", "size"]
+    return table(head, lines)
+
+
+def deviations(results):
+    """Of the mean coverages from the nominal one, in points."""
+    means = [np.mean(run["coverage"]) - 100 * COVERAGE for run in results.runs.values()]
+    return span(means, "{:.1f}".format)
+
+
+TABLES = {"setup": setup, "splits": splits_table, "deviations": deviations}
+
+
+def main():
+    run_sets("coverage", __doc__, NAMES, run, TABLES, splits=20, rows=5000)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,25 @@
 """The drop-ins for sklearn.svm beside scikit-learn's classes: the same labels, and in what time.
 
-python -m benchmarks.peers.dropin [NAME ...] [--rows 5000] [--repeats 1] [--verbose]
+python -m benchmarks.peers.dropin [NAME ...] [--rows 10000] [--repeats 2] [--resume] [--render]
 
 Every model is trained on some rows of the training part, and predicts up to 10,000 test rows. Both
 libraries run in one process, taking turns; the best of the repeats counts. "same" is the share of
 test rows with the same label; for regressions, of those whose predictions differ by less than a
-hundredth of the standard deviation of y. Prints rows of a Markdown table. Threads: set
+hundredth of the standard deviation of y. The results go to docs/results/dropin.json. Threads: set
 OMP_NUM_THREADS.
 """
-
-import argparse
-import logging
 
 import numpy as np
 import sklearn.svm
 
-from benchmarks.datasets import load, narrow
-from benchmarks.peers.settings import REGRESSION, SETTINGS, load_regression, load_setting
-from benchmarks.rendering import number, table
-from benchmarks.timing import timed
+from benchmarks.command import run_sets
+from benchmarks.datasets import load, narrow, size_of
+from benchmarks.peers.settings import REGRESSION, SETTINGS, load_problem
+from benchmarks.tables import percent, seconds, setup, table, times
+from benchmarks.timing import fit_and_predict
 from hssvm import dropin
 
+LIBRARIES = {"hssvm": dropin, "scikit-learn": sklearn.svm}
 MODELS = {
     "ijcnn1": ("SVC", {}),
     "cod-rna": ("SVC", {}),
@@ -48,10 +47,8 @@ def load_rows(name, n_rows):
     kind, extra = MODELS[name]
     name, parameters = name.split(",")[0], dict(extra)
     scale = parameters.pop("scale", None)
-    if name in REGRESSION:
-        data, setting = load_regression(name)
-    elif name in SETTINGS:
-        data, setting = load_setting(name)
+    if name in REGRESSION or name in SETTINGS:
+        data, setting = load_problem(name)
     else:
         data, setting = load(name, scale=scale), {}
     accepted = getattr(sklearn.svm, kind)().get_params()
@@ -61,35 +58,46 @@ def load_rows(name, n_rows):
     return narrow(X), data[1][some], narrow(X_test), kind, parameters
 
 
+def run(name, n_rows, repeats):
+    """Figures of both libraries, and how many of their predictions are the same."""
+    X, y, X_test, kind, parameters = load_rows(name, n_rows)
+    makers = {
+        key: lambda library=library: getattr(library, kind)(**parameters)
+        for key, library in LIBRARIES.items()
+    }
+    found, predicted = fit_and_predict(repeats, makers, X, y, X_test)
+    ours, theirs = predicted.values()
+    same = ours == theirs if "SVR" not in kind else np.abs(ours - theirs) < 0.01 * np.std(y)
+    return {**size_of(X, y), "class": kind, **found, "same": 100 * float(np.mean(same))}
+
+
+def problems_table(results):
+    lines = []
+    for name, found in results.runs.items():
+        cells = [f"{name}, {found['rows']:,} x {found['features']}", f"`{found['class']}`"]
+        for which in ("fit", "predict"):
+            ours, theirs = (found[library][which] for library in LIBRARIES)
+            cells += [seconds(ours), seconds(theirs), times(theirs / ours)]
+        lines.append([*cells, percent(found["same"])])
+    head = [
+        "data set",
+        "class",
+        "fit",
+        "scikit-learn",
+        "",
+        "predict",
+        "scikit-learn",
+        "",
+        "same, %",
+    ]
+    return table(head, lines, left=2)
+
+
+TABLES = {"setup": setup, "problems": problems_table}
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=list(MODELS))
-    parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--verbose", action="store_true", help="which library trained a model")
-    arguments = parser.parse_args()
-    if arguments.verbose:
-        logging.basicConfig()
-        logging.getLogger("hssvm.dropin").setLevel(logging.INFO)
-    head = ["", "class", "fit", "scikit-learn", "", "predict", "scikit-learn", "", "same"]
-    print(table(head, []))
-    for name in arguments.names:
-        X, y, X_test, kind, parameters = load_rows(name, arguments.rows)
-        best = {}
-        for _ in range(arguments.repeats):
-            for library in (dropin, sklearn.svm):
-                model, fit = timed(lambda: getattr(library, kind)(**parameters).fit(X, y))
-                predicted, predict = timed(lambda: model.predict(X_test))
-                before = best.get(library, (np.inf, np.inf))
-                best[library] = min(fit, before[0]), min(predict, before[1]), predicted
-        (fit, predict, ours), (fit_2, predict_2, theirs) = best[dropin], best[sklearn.svm]
-        same = ours == theirs if "SVR" not in kind else np.abs(ours - theirs) < 0.01 * np.std(y)
-        cells = [f"{name}, {X.shape[0]:,} x {X.shape[1]}", f"`{kind}`"]
-        for mine, other in ((fit, fit_2), (predict, predict_2)):
-            seconds = [f"{number(value, 2)} s" for value in (mine, other)]
-            cells += [*seconds, f"{number(other / mine, 2)} x"]
-        cells.append(f"{100 * np.mean(same):.2f} %")
-        print(f"| {' | '.join(cells)} |", flush=True)
+    run_sets("dropin", __doc__, list(MODELS), run, TABLES, rows=10_000, repeats=2)
 
 
 if __name__ == "__main__":

@@ -1,36 +1,101 @@
-"""One large fit: time, accuracy, peak memory.
+"""All rows of covtype.binary, on the exact kernel and as a forest: time, accuracy, peak memory.
 
-python -m benchmarks.peers.large covtype.binary [--max-rank 64]
-python -m benchmarks.peers.large covtype.binary --refine --tol 1e-2 --memory-limit 12GB
+python -m benchmarks.peers.large [--limit 3600] [--resume] [--render]
+
+Every fit is a process of its own; its peak includes the data. The exact one has tol=1e-2 and
+memory_limit="12GB". The results go to docs/results/large.json. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-import resource
+import tempfile
+from pathlib import Path
 
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.limit import limited
+from benchmarks.memory import peak_bytes
 from benchmarks.peers.settings import load_setting
+from benchmarks.tables import (
+    figure,
+    gigabytes,
+    megabytes,
+    percent,
+    power,
+    runs_table,
+    seconds,
+    setup,
+)
 from benchmarks.timing import timed
 from hssvm import SVC
 
+NAME = "covtype.binary"
+FITS = {
+    "exact": {"refine": True, "tol": 1e-2, "memory_limit": "12GB"},
+    "forest": {"refine": False},
+}
+
+
+def run(kind):
+    """Figures of one fit."""
+    (X, y, X_test, y_test), parameters = load_setting(NAME)
+    model = SVC(**parameters, **FITS[kind], random_state=0)
+    _, fit = timed(lambda: model.fit(X, y))
+    score, predict = timed(lambda: model.score(X_test, y_test))
+    return {
+        "rows": len(y),
+        "test rows": len(y_test),
+        "fit": fit,
+        "predict": predict,
+        "accuracy": 100 * float(score),
+        "gap": float(model.fit_report_.gap.max()),
+        "support": len(model.support_),
+        "peak": peak_bytes(),
+        "file": file_bytes(model),
+    }
+
+
+def file_bytes(model):
+    """Size of a saved model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.hssvm"
+        model.save(path)
+        return path.stat().st_size
+
+
+def run_all(results, arguments):
+    for kind in FITS:
+        results.measure(kind, limited, arguments.limit, run, kind)
+
+
+COLUMNS = {
+    "rows": ("rows", "{:,}".format),
+    "fit": ("fit", seconds),
+    "peak memory": ("peak", gigabytes),
+    "accuracy, %": ("accuracy", percent),
+    "gap": ("gap", power),
+    "test rows": ("test rows", "{:,}".format),
+    "predict": ("predict", seconds),
+    "support vectors": ("support", "{:,}".format),
+    "file": ("file", megabytes),
+}
+QUOTED = {
+    "exact": ["rows", "fit", "peak memory", "accuracy, %", "gap", "support vectors", "file"],
+    "forest": ["fit", "peak memory", "accuracy, %", "test rows", "predict"],
+}
+TABLES = {
+    "setup": setup,
+    "fits": lambda results: runs_table("", COLUMNS, results.runs),
+    **{
+        f"{kind}, {head.removesuffix(', %')}": figure(kind, *COLUMNS[head])
+        for kind, heads in QUOTED.items()
+        for head in heads
+    },
+}
+
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name")
-    parser.add_argument("--max-rank", type=int)
-    parser.add_argument("--refine", action="store_true", help="continue on the exact kernel")
-    parser.add_argument("--tol", type=float, default=None)
-    parser.add_argument("--memory-limit", help="such as 12GB")
-    parser.add_argument("--verbose", type=int, default=0)
-    arguments = parser.parse_args()
-    (X, y, Xt, yt), parameters = load_setting(arguments.name)
-    options = vars(arguments)
-    del options["name"]
-    model, fit = timed(lambda: SVC(**parameters, **options, random_state=0).fit(X, y))
-    score, predict = timed(lambda: model.score(Xt, yt))
-    accuracy = 100 * score
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(model.summary())
-    print(f"fit {fit:.1f} s, predict {len(yt):,} rows {predict:.2f} s, accuracy {accuracy:.3f} %")
-    print(f"peak memory of the process {peak:.2f} GB, data included")
+    parser = parser_of(__doc__)
+    parser.add_argument("--limit", type=float, default=3600, help="seconds of one run")
+    run_command("large", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

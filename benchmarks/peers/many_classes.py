@@ -1,22 +1,26 @@
 """Hundreds of classes, exact and one-vs-one: time and memory of hssvm, beside scikit-learn.
 
-python -m benchmarks.peers.many_classes [N_CLASSES ...] [--rival]
+python -m benchmarks.peers.many_classes [N_CLASSES ...] [--resume] [--render]
 
 Synthetic clusters in 128 dimensions, 20 training rows of each class, in float32; 500 other rows are
-predicted. The peak is that of the process, with data and imports. Threads: set OMP_NUM_THREADS.
+predicted. Every run is a process of its own; its peak includes data and imports. scikit-learn gets
+up to 200 classes. The results go to docs/results/many_classes.json. Threads: set OMP_NUM_THREADS.
 """
-
-import argparse
-import resource
 
 import numpy as np
 from sklearn.svm import SVC as LibSVM
 
-from benchmarks.rendering import number, table
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.limit import limited
+from benchmarks.memory import peak_bytes
+from benchmarks.tables import figure, gigabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 
 ROWS, FEATURES, NOISE, TESTED = 20, 128, 1.2, 500
+CLASSES, RIVAL_CLASSES = [150, 1000], 200
+LIMIT = 3600
 
 
 def clusters(n_classes):
@@ -28,30 +32,66 @@ def clusters(n_classes):
     return X, y, X_test
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("n_classes", nargs="*", type=int, default=[150, 1000])
-    parser.add_argument("--rival", action="store_true")
-    arguments = parser.parse_args()
-    head = ["classes", "pairs", "fit", "predict 500 rows", "accuracy", "largest gap", "peak",
-            "scikit-learn", "same labels"]  # fmt: skip
-    print(table(head, []))
+def run(n_classes):
+    """Figures of hssvm and, after its peak, of scikit-learn."""
+    X, y, X_test = clusters(n_classes)
+    X_test, y_test = X_test[:TESTED], y[:TESTED]
+    model, fit = timed(lambda: SVC(C=10, random_state=0).fit(X, y))
+    labels, predict = timed(lambda: model.predict(X_test))
+    report = model.fit_report_
+    found = {
+        "pairs": report.n_columns,
+        "fit": fit,
+        "predict": predict,
+        "accuracy": 100 * float(np.mean(labels == y_test)),
+        "gap": float(report.gap.max()),
+        "peak": peak_bytes(),
+    }
+    if n_classes <= RIVAL_CLASSES:
+        rival, found["rival fit"] = timed(lambda: LibSVM(C=10).fit(X, y))
+        others, found["rival predict"] = timed(lambda: rival.predict(X_test))
+        found["same"] = 100 * float(np.mean(others == labels))
+    return found
+
+
+def key_of(n_classes):
+    return f"{n_classes} classes"
+
+
+def run_all(results, arguments):
     for n_classes in arguments.n_classes:
-        X, y, X_test = clusters(n_classes)
-        X_test, y_test = X_test[:TESTED], y[:TESTED]
-        model, fit = timed(lambda X=X, y=y: SVC(C=10, random_state=0).fit(X, y))
-        labels, predict = timed(lambda model=model, T=X_test: model.predict(T))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        report = model.fit_report_
-        cells = [f"{n_classes}", f"{report.n_columns:,}", f"{number(fit, 2)} s",
-                 f"{number(predict, 2)} s", f"{100 * np.mean(labels == y_test):.1f} %",
-                 f"{report.gap.max():.1e}", f"{number(peak, 2)} GB", "-", "-"]  # fmt: skip
-        if arguments.rival:
-            rival, seconds = timed(lambda X=X, y=y: LibSVM(C=10).fit(X, y))
-            others, later = timed(lambda rival=rival, T=X_test: rival.predict(T))
-            cells[-2] = f"{number(seconds, 2)} + {number(later, 2)} s"
-            cells[-1] = f"{100 * np.mean(others == labels):.1f} %"
-        print(f"| {' | '.join(cells)} |", flush=True)
+        results.measure(key_of(n_classes), limited, LIMIT, run, n_classes)
+
+
+COLUMNS = {
+    "pairs": ("pairs", "{:,}".format),
+    "fit": ("fit", seconds),
+    f"predict {TESTED} rows": ("predict", seconds),
+    "accuracy, %": ("accuracy", percent),
+    "largest gap": ("gap", power),
+    "peak memory": ("peak", gigabytes),
+    "fit, scikit-learn": ("rival fit", seconds),
+    "predict, scikit-learn": ("rival predict", seconds),
+    "same labels, %": ("same", percent),
+}
+
+
+FEW, MANY = (key_of(n) for n in CLASSES)
+TABLES = {
+    "setup": setup,
+    "classes": lambda results: runs_table("", COLUMNS, results.runs),
+    "many, pairs": figure(MANY, "pairs", "{:,}".format),
+    "many, fit": figure(MANY, "fit", seconds),
+    "many, peak": figure(MANY, "peak", gigabytes),
+    "few, fit": figure(FEW, "fit", seconds),
+    "few, scikit-learn": figure(FEW, "rival fit", seconds),
+}
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("n_classes", nargs="*", type=int, default=CLASSES)
+    run_command("many_classes", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

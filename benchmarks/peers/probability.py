@@ -1,26 +1,29 @@
 """Probabilities: SVC(probability=...) beside CalibratedClassifierCV(SVC(), ensemble=False).
 
-python -m benchmarks.peers.probability [NAME ...] [--method sigmoid] [--refine auto] [--repeats 2]
+python -m benchmarks.peers.probability [NAME ...] [--repeats 2] [--resume] [--render]
 
 The same estimator and parameters in both, on the published split; the wrapper's folds are shuffled.
 *Cost* is the time of a fit with probabilities relative to one without, best of the repeats. The
 fits alternate; the wrapper runs once. *Calibration error* is the mean difference between the
-largest probability and the accuracy, over 15 bins (expected calibration error). Threads: set
-OMP_NUM_THREADS.
+largest probability and the accuracy, over 15 bins (expected calibration error). The results go to
+docs/results/probability.json. Threads: set OMP_NUM_THREADS.
 """
-
-import argparse
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.datasets import size_of
 from benchmarks.peers.settings import load_setting
-from benchmarks.timing import timed
+from benchmarks.tables import number, prefixes, seconds, setup, span, table
+from benchmarks.timing import Fastest, timed
 from hssvm import SVC
 
-NAMES = ["ijcnn1", "a9a", "cod-rna", "w8a", "letter", "covtype.50k"]
+NAMES = ["ijcnn1", "a9a", "cod-rna", "w8a", "covtype.50k", "mnist", "letter"]
+METHODS = ["sigmoid", "isotonic"]
 BINS = 15
 
 
@@ -29,50 +32,89 @@ def calibration_error(probability, codes):
     likely, confidence = probability.argmax(axis=1), probability.max(axis=1)
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     differences = np.bincount(bins, (likely == codes) - confidence, BINS)
-    return np.abs(differences).sum() / codes.size
+    return float(np.abs(differences).sum() / codes.size)
+
+
+def run(name, method, repeats):
+    """Figures of a method; of hssvm, and of the wrapper."""
+    (X, y, X_test, y_test), parameters = load_setting(name)
+    models = {key: SVC(**parameters, probability=key, random_state=0) for key in (None, method)}
+    fastest = Fastest()
+    for _ in range(repeats):
+        for key, model in models.items():
+            fastest.time(key, lambda: model.fit(X, y))
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    wrapper = CalibratedClassifierCV(models[None], method=method, ensemble=False, cv=folds)
+    _, in_wrapper = timed(lambda: wrapper.fit(X, y))
+    codes = np.searchsorted(models[None].classes_, y_test)
+    found = [model.predict_proba(X_test) for model in (models[method], wrapper)]
+    return {
+        **size_of(X, y),
+        "fit": fastest[None],
+        "costs": [fastest[method] / fastest[None], in_wrapper / fastest[None]],
+        "log loss": [float(log_loss(codes, p, labels=np.arange(p.shape[1]))) for p in found],
+        "calibration error": [calibration_error(p, codes) for p in found],
+    }
+
+
+def key_of(name, method):
+    return f"{name}: {method}"
+
+
+def run_all(results, arguments):
+    for name in arguments.names:
+        for method in METHODS:
+            results.measure(key_of(name, method), run, name, method, arguments.repeats)
+
+
+def runs_of(results, method, many=True):
+    """Runs of a method by data set; only of two classes if not `many`."""
+    found = {name: results.runs.get(key_of(name, method)) for name in prefixes(results)}
+    return {name: run for name, run in found.items() if run and (many or run["classes"] == 2)}
+
+
+def method_table(method):
+    def render(results):
+        lines = []
+        for name, run in runs_of(results, method).items():
+            classes = f", {run['classes']} classes" if run["classes"] > 2 else ""
+            costs = [number(cost, 2) for cost in run["costs"]]
+            errors = [f"{x:.4f}" for x in (*run["log loss"], *run["calibration error"])]
+            lines.append([name + classes, seconds(run["fit"]), *costs, *errors])
+        head = ["data set", "fit", "cost", "wrapper", "log loss", "wrapper", "calibration error"]
+        return table([*head, "wrapper"], lines)
+
+    return render
+
+
+def costs(which, many):
+    """The smallest and the largest cost of a sigmoid, of hssvm (0) or of the wrapper (1)."""
+    return lambda results: span(
+        [run["costs"][which] for run in runs_of(results, "sigmoid", many).values()]
+    )
+
+
+def part_of_the_wrapper(results):
+    """Cost of the probabilities of two classes, as a share of the cost of the wrapper."""
+    runs = runs_of(results, "sigmoid", many=False).values()
+    return span([run["costs"][0] / run["costs"][1] for run in runs])
+
+
+TABLES = {
+    "setup": setup,
+    **{method: method_table(method) for method in METHODS},
+    "costs": costs(0, many=True),
+    "costs, two classes": costs(0, many=False),
+    "costs, wrapper": costs(1, many=True),
+    "part of the wrapper": part_of_the_wrapper,
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--method", default="sigmoid")
-    parser.add_argument("--refine", choices=["auto", "yes", "no"], default="auto")
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--no-wrapper", action="store_true")
-    arguments = parser.parse_args()
-    refine = {"auto": "auto", "yes": True, "no": False}[arguments.refine]
-    print(f"{'':14s}{'fit':>9s}{'cost':>8s}{'wrapper':>9s}", end="")
-    print(
-        f"{'log loss':>12s}{'wrapper':>10s}{'ratio':>8s}{'calibration error':>20s}{'wrapper':>9s}"
-    )
-    for name in arguments.names:
-        (X, y, X_test, y_test), parameters = load_setting(name)
-        make = {
-            key: SVC(**parameters, refine=refine, probability=key, random_state=0)
-            for key in (None, arguments.method)
-        }
-        seconds = {key: [] for key in make}
-        for _ in range(arguments.repeats):
-            for key, model in make.items():
-                seconds[key].append(timed(lambda model=model: model.fit(X, y))[1])
-        fit, whole = (min(times) for times in seconds.values())
-        codes = np.searchsorted(make[None].classes_, y_test)
-        found = [make[arguments.method].predict_proba(X_test)]
-        wrapper = np.nan
-        if not arguments.no_wrapper:
-            folds = StratifiedKFold(5, shuffle=True, random_state=0)
-            theirs = CalibratedClassifierCV(
-                make[None], method=arguments.method, ensemble=False, cv=folds
-            )
-            wrapper = timed(lambda model=theirs: model.fit(X, y))[1]
-            found.append(theirs.predict_proba(X_test))
-        loss = [log_loss(codes, p, labels=np.arange(p.shape[1])) for p in found]
-        error = [calibration_error(p, codes) for p in found]
-        print(
-            f"{name:14s}{fit:7.2f} s{whole / fit:7.2f}x{wrapper / fit:8.2f}x{loss[0]:12.4f}"
-            f"{loss[-1]:10.4f}{loss[0] / loss[-1]:8.3f}{error[0]:20.4f}{error[-1]:9.4f}",
-            flush=True,
-        )
+    run_command("probability", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":
