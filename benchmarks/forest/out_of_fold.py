@@ -1,48 +1,61 @@
 """Out-of-fold scores beside test scores, and what they cost.
 
-python -m benchmarks.forest.out_of_fold [NAME ...] [--seeds 3]
+python -m benchmarks.forest.out_of_fold [NAME ...] [--seeds 3] [--resume] [--render]
 
 Scores are means over the seeds, in percent; "cost" is the best time with out-of-fold decision
-values relative to the best without, in the same run. Threads: set OMP_NUM_THREADS.
+values relative to the best without, which take turns. The results go to
+docs/results/forest_scores.json. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.forest.problems import load_problem
-from benchmarks.timing import timed
-from hssvm.exceptions import DataWarning
+from benchmarks.command import run_sets
+from benchmarks.datasets import size_of
+from benchmarks.forest.problems import load_forest, quietly
+from benchmarks.tables import data_set, number, percent, seconds, setup, table
+from benchmarks.timing import Fastest
 
 NAMES = ["ijcnn1", "a9a", "shuttle", "skin_nonskin", "susy_sample", "higgs_sample"]
 
 
+@quietly
+def run(name, seeds):
+    make, parameters, (X, y, X_test, y_test) = load_forest(name)
+    fastest, test, estimated = Fastest(), [], []
+    for seed in range(seeds):
+        for out_of_fold in (False, True):
+            model = make(**parameters, refine=False, random_state=seed, out_of_fold=out_of_fold)
+            fastest.time(out_of_fold, lambda: model.fit(X, y))
+        test.append(model.score(X_test, y_test))
+        estimated.append(model.fit_report_.out_of_fold_score)
+    return {
+        **size_of(X, y),
+        "test": 100 * float(np.mean(test)),
+        "out of fold": 100 * float(np.mean(estimated)),
+        "fit": fastest[False],
+        "cost": fastest[True] / fastest[False],
+    }
+
+
+def scores_table(results):
+    lines = [
+        [
+            data_set(name, found),
+            percent(found["test"]),
+            percent(found["out of fold"]),
+            seconds(found["fit"]),
+            number(found["cost"], 2),
+        ]
+        for name, found in results.runs.items()
+    ]
+    return table(["data set", "test, %", "out of fold, %", "fit without", "cost"], lines)
+
+
+TABLES = {"setup": setup, "scores": scores_table}
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore", DataWarning)
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    for name in arguments.names:
-        make, parameters, (X, y, X_test, y_test) = load_problem(name)
-        times, scores = {False: [], True: []}, {"test": [], "out of fold": []}
-        for seed in range(arguments.seeds):
-            for out_of_fold in times:
-                model = make(**parameters, refine=False, random_state=seed, out_of_fold=out_of_fold)
-                model, seconds = timed(lambda: model.fit(X, y))
-                times[out_of_fold].append(seconds)
-            scores["test"].append(model.score(X_test, y_test))
-            scores["out of fold"].append(model.fit_report_.out_of_fold_score)
-        test, found = (100 * np.mean(values) for values in scores.values())
-        plain, whole = (min(seconds) for seconds in times.values())
-        print(
-            f"{name}: {X.shape[0]:,} x {X.shape[1]}, test {test:.2f} %, out of fold {found:.2f} %, "
-            f"{plain:.1f} s and {whole:.1f} s, cost {whole / plain:.2f}",
-            flush=True,
-        )
+    run_sets("forest_scores", __doc__, NAMES, run, TABLES, seeds=3)
 
 
 if __name__ == "__main__":

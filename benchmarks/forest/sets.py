@@ -1,59 +1,115 @@
 """The default forest beside a single tree of rank 72, and the exact SVM.
 
-python -m benchmarks.forest.sets [NAME ...] [--seeds 3] [--refined]
+python -m benchmarks.forest.sets [NAME ...] [--seeds 3] [--resume] [--render]
 
-Scores are means over the seeds, in percent (accuracy, or R^2 for casp); times are the best of the
-seeds, all in one process and one run. "ratio" is the time of the forest relative to the single
-tree. --refined adds the fit on the exact kernel. Threads: set OMP_NUM_THREADS.
+Scores are means over the seeds, in percent (accuracy, or R² for casp); times are the best of the
+seeds, which take turns. "ratio" is the time of the forest relative to the single tree. MNIST and
+Fashion-MNIST have one seed. The fit on the exact kernel is a run of its own. The results go to
+docs/results/forests.json. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.forest.problems import NAMES, load_problem
-from benchmarks.timing import timed
-from hssvm.exceptions import DataWarning
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.forest.problems import NAMES, load_forest, quietly
+from benchmarks.tables import (
+    cell,
+    figure,
+    number,
+    percent,
+    prefixes,
+    seconds,
+    setup,
+    share,
+    table,
+)
+from benchmarks.timing import Fastest, timed
+from hssvm import SVR
+
+SETS = [name for name in NAMES if name != "covtype.binary"]
+SHORT = ["ijcnn1", "cod-rna", "a9a", "w8a"]
+ONE_SEED = {"mnist", "fashion-mnist"}
+KINDS = {
+    "one tree": {"refine": False, "n_trees": 1, "max_rank": 72},
+    "forest": {"refine": False},
+}
+
+
+@quietly
+def run(name, seeds):
+    """Figures of one tree and of the forest."""
+    make, parameters, (X, y, X_test, y_test) = load_forest(name)
+    fastest, scores = Fastest(), {kind: [] for kind in KINDS}
+    for seed in range(seeds):
+        for kind, options in KINDS.items():
+            model = make(**parameters, **options, random_state=seed)
+            fastest.time(kind, lambda: model.fit(X, y))
+            scores[kind].append(100 * model.score(X_test, y_test))
+    report = model.fit_report_
+    return {
+        **{f"{kind}, fit": fastest[kind] for kind in KINDS},
+        **{f"{kind}, score": float(np.mean(scores[kind])) for kind in KINDS},
+        "trees": report.n_trees,
+        "spread": float(report.spread.max()),
+        "disagreement": None if make is SVR else float(report.disagreement.mean()),
+    }
+
+
+@quietly
+def run_exact(name):
+    make, parameters, (X, y, X_test, y_test) = load_forest(name)
+    model = make(**parameters, refine=True, random_state=0)
+    _, fit = timed(lambda: model.fit(X, y))
+    return {"exact, fit": fit, "exact, score": 100 * float(model.score(X_test, y_test))}
+
+
+def run_all(results, arguments):
+    for name in arguments.names:
+        seeds = 1 if name in ONE_SEED else arguments.seeds
+        results.measure(f"{name}: forest", run, name, seeds)
+        results.measure(f"{name}: exact", run_exact, name)
+
+
+def sets_table(results, names=None, more=True):
+    """Scores and times; with `more`, also how the trees of the forest differ."""
+    lines = []
+    for name in names or prefixes(results):
+        found = {}
+        for kind in ("forest", "exact"):
+            found |= results.runs.get(f"{name}: {kind}", {})
+        if not found:
+            continue
+        line = [name, *(score_and_time(found, kind) for kind in (*KINDS, "exact"))]
+        if more:
+            ratio = found["forest, fit"] / found["one tree, fit"]
+            line += [number(ratio, 2), number(found["spread"], 2)]
+            line.append(cell(found, "disagreement", share))
+        lines.append(line)
+    head = ["data set", *KINDS, "exact"]
+    more_head = ["ratio", "spread", "disagreement"] if more else []
+    return table([*head, *more_head], lines)
+
+
+def score_and_time(found, kind):
+    score, time = cell(found, f"{kind}, score", percent), cell(found, f"{kind}, fit", seconds)
+    return f"{score} % in {time}"
+
+
+TABLES = {
+    "setup": setup,
+    "sets": sets_table,
+    "short": lambda results: sets_table(results, SHORT, more=False),
+    **{f"letter, {kind}": figure("letter: forest", f"{kind}, score", percent) for kind in KINDS},
+    "letter, exact": figure("letter: exact", "exact, score", percent),
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=NAMES)
+    parser = parser_of(__doc__)
+    parser.add_argument("names", nargs="*", default=SETS)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--refined", action="store_true")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore", DataWarning)
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    kinds = {
-        "one tree": {"refine": False, "n_trees": 1, "max_rank": 72},
-        "forest": {"refine": False},
-    }
-    for name in arguments.names:
-        make, parameters, (X, y, X_test, y_test) = load_problem(name)
-        print(f"{name}: {X.shape[0]:,} x {X.shape[1]}, {parameters}", flush=True)
-        best, scores, models = {}, {}, {}
-        for seed in range(arguments.seeds):
-            for kind, options in kinds.items():
-                model = make(**parameters, **options, random_state=seed)
-                model, seconds = timed(lambda: model.fit(X, y))
-                best[kind] = min(seconds, best.get(kind, np.inf))
-                scores.setdefault(kind, []).append(100 * model.score(X_test, y_test))
-                models.setdefault(kind, []).append(model)
-        if arguments.refined:
-            model = make(**parameters, refine=True, random_state=0)
-            model, best["exact"] = timed(lambda: model.fit(X, y))
-            scores["exact"] = [100 * model.score(X_test, y_test)]
-        for kind, values in scores.items():
-            line = f"  {kind:12s} {np.mean(values):7.2f} % in {best[kind]:7.2f} s"
-            if kind != "one tree":
-                line += f", ratio {best[kind] / best['one tree']:.2f}"
-            if kind == "forest":
-                report = models[kind][-1].fit_report_
-                line += f"; {report.n_trees} trees, spread {report.spread.max():.2g}, "
-                line += f"disagreement {100 * report.disagreement.mean():.1f} %"
-            print(line, flush=True)
+    run_command("forests", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":
