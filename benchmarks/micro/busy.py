@@ -1,34 +1,36 @@
 """Fits on a machine that is not idle: beside another fit, beside other work, under a CPU quota.
 
-python -m benchmarks.micro.busy [NAME] [--repeats 3] [--rival]
+python -m benchmarks.micro.busy [NAME ...] [--repeats 3] [--resume] [--render]
 
 Times are relative to one fit on one thread of an idle machine, measured in the same run; the best
-of the repeats counts. Each fit runs in a process of its own with untouched defaults, after a fit
-that warms up; --rival fits SVC of scikit-learn-intelex instead. The quota is a control group, which
-takes root on Linux; it is left out elsewhere.
+of the repeats counts. Each fit runs in a process of its own with untouched defaults (without
+OMP_NUM_THREADS), after a fit that warms up. The quota is a control group, which takes root on
+Linux; it is left out elsewhere. The results go to docs/results/busy.json.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
+from benchmarks.cgroups import control_group
+from benchmarks.command import run_sets
 from benchmarks.peers.settings import load_setting
-from benchmarks.timing import timed
+from benchmarks.results import ROOT
+from benchmarks.tables import ABSENT, seconds, setup, table
+from benchmarks.timing import Fastest, timed
+from hssvm import SVC
 
-CGROUPS = Path("/sys/fs/cgroup")
+NAMES = ["ijcnn1", "cod-rna"]
 PERIOD = 100_000
-"""Microseconds, the kernel's own default."""
+"""Microseconds of the quota, the kernel's own default."""
+
+CHILD = "from benchmarks.micro.busy import fit; fit({!r})"
+ALONE = "one fit, one thread"
 
 
-def fit(name, rival):
+def fit(name):
     """Run in a process of its own: warm up, wait for a line, fit, print the seconds."""
-    if rival:
-        from sklearnex.svm import SVC
-    else:
-        from hssvm import SVC
     (X, y, _, _), parameters = load_setting(name)
     model = SVC(**parameters, random_state=0)
     model.fit(X[:5000], y[:5000])
@@ -37,22 +39,24 @@ def fit(name, rival):
     print(timed(lambda: model.fit(X, y))[1], flush=True)
 
 
-def fits_at_once(arguments, count, cgroup=None, **environment):
-    """Longest seconds of `count` processes that start to fit at the same moment."""
+def fits_at_once(name, count, members=None, **environment):
+    """Longest seconds of `count` processes that start to fit at the same moment.
 
-    def enter():
-        if cgroup is not None:
-            (cgroup / "cgroup.procs").write_text(str(os.getpid()))
-
-    command = [sys.executable, "-m", "benchmarks.micro.busy", arguments.name, "--child"]
-    command += ["--rival"] if arguments.rival else []
+    `members` is the file of the control group that they enter.
+    """
+    inherited = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
     processes = [
         subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, **environment}, preexec_fn=enter,
+            [sys.executable, "-c", CHILD.format(name)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=inherited | environment,
+            preexec_fn=members and (lambda: members.write_text(str(os.getpid()))),
         )
         for _ in range(count)
-    ]  # fmt: skip
+    ]
     with ExitStack() as stack:
         for process in processes:
             stack.enter_context(process)
@@ -79,63 +83,52 @@ def other_work():
             process.wait()
 
 
-@contextmanager
 def quota_of_one_cpu():
-    """Context with a control group that may use one CPU's time; None where none can be made."""
-    first = (CGROUPS / "cpu").is_dir()  # of the two versions of control groups
-    group = (CGROUPS / "cpu" if first else CGROUPS) / f"hssvm-{os.getpid()}"
-    try:
-        group.mkdir()
-    except OSError:
-        yield None
-        return
-    try:
-        if first:
-            (group / "cpu.cfs_period_us").write_text(str(PERIOD))
-            (group / "cpu.cfs_quota_us").write_text(str(PERIOD))
-        else:
-            (group / "cpu.max").write_text(f"{PERIOD} {PERIOD}")
-        yield group
-    finally:
-        group.rmdir()
+    """Context with the file of a control group that may use the time of one CPU, or None."""
+    first = {"cpu.cfs_period_us": PERIOD, "cpu.cfs_quota_us": PERIOD}
+    return control_group("cpu", first, {"cpu.max": f"{PERIOD} {PERIOD}"})
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="?", default="ijcnn1")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--rival", action="store_true")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child:
-        fit(arguments.name, arguments.rival)
-        return
-    cores = os.cpu_count()
-    with quota_of_one_cpu() as cgroup:
+def run(name, repeats):
+    """Seconds of all cases, which take turns: a busy moment of the machine hits all."""
+    cores, fastest = os.cpu_count(), Fastest()
+    with quota_of_one_cpu() as members:
 
         def beside_other_work():
             with other_work():
-                return fits_at_once(arguments, 1)
+                return fits_at_once(name, 1)
 
         cases = {
-            "one fit, one thread": lambda: fits_at_once(arguments, 1, OMP_NUM_THREADS="1"),
-            "one fit, all cores": lambda: fits_at_once(arguments, 1),
-            f"{cores} fits at once": lambda: fits_at_once(arguments, cores),
-            f"beside {cores} busy programs": beside_other_work,
+            ALONE: lambda: fits_at_once(name, 1, OMP_NUM_THREADS="1"),
+            "one fit, all cores": lambda: fits_at_once(name, 1),
+            f"{cores} fits at once": lambda: fits_at_once(name, cores),
+            f"one fit beside {cores} busy programs": beside_other_work,
         }
-        if cgroup is None:
-            print("no quota: control groups cannot be made here (root on Linux can)")
-        else:
-            cases["quota of one CPU"] = lambda: fits_at_once(arguments, 1, cgroup)
-        seconds = {case: [] for case in cases}
-        for _ in range(arguments.repeats):  # in turns: a busy moment of the machine hits all
-            for case, run in cases.items():
-                seconds[case].append(run())
-    reference = min(seconds["one fit, one thread"])
-    for case, values in seconds.items():
-        print(
-            f"{arguments.name:10s}{case:26s}{min(values):7.2f} s  {min(values) / reference:5.2f} x"
-        )
+        if members is not None:
+            cases["one fit under a quota of one CPU"] = lambda: fits_at_once(name, 1, members)
+        for _ in range(repeats):
+            for case, measure in cases.items():
+                fastest.add(case, measure())
+    return {"seconds": dict(fastest)}
+
+
+def cases_table(results):
+    """Seconds alone, and the other times relative to them."""
+    runs = [run["seconds"] for run in results.runs.values()]
+    cases = list(dict.fromkeys(case for run in runs for case in run))
+    lines = [[ALONE, *(seconds(run[ALONE]) for run in runs)]]
+    for case in cases:
+        if case != ALONE:
+            ratios = [f"{run[case] / run[ALONE]:.2f}" if case in run else ABSENT for run in runs]
+            lines.append([case, *ratios])
+    return table(["", *results.runs], lines)
+
+
+TABLES = {"setup": setup, "cases": cases_table}
+
+
+def main():
+    run_sets("busy", __doc__, NAMES, run, TABLES, repeats=3)
 
 
 if __name__ == "__main__":

@@ -1,31 +1,37 @@
-"""Time, memory and error of the engine on one data set, beside the bare costs of the machine.
+"""Time, memory and error of the engine, beside the bare costs of the machine.
 
-python -m benchmarks.micro.engine ijcnn1 --h 0.5 --rank 100
+python -m benchmarks.micro.engine [NAME ...] [--threads 2] [--repeats 3] [--resume] [--render]
+
+Tree, compression (rank 100 at the leaves of at most 256 rows), factor and solve, in float64. The
+bare costs are those of the same LAPACK calls and of a large copy; they take turns with what they
+are compared with. The results go to docs/results/engine.json.
 """
 
-import argparse
-import platform
-import time
-
 import numpy as np
-import scipy.sparse
 from threadpoolctl import threadpool_limits
 
-from benchmarks.datasets import load
+from benchmarks.command import run_sets
+from benchmarks.datasets import size_of
 from benchmarks.micro import bare
+from benchmarks.peers.settings import load_setting
+from benchmarks.tables import (
+    gigabytes,
+    megabytes,
+    milliseconds,
+    number,
+    seconds,
+    setup,
+    share,
+    table,
+    times,
+)
+from benchmarks.timing import Fastest
 from hssvm._threads import serial_blas
 from hssvm.hss import ClusterTree, compress, estimate_error, estimate_product_error, factor
 from hssvm.kernels import Gaussian
 
-
-def best_of(repeats, function):
-    """(seconds, result) of the fastest of a few calls."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        best = min(best, time.perf_counter() - start)
-    return best, result
+NAMES = ["ijcnn1", "cod-rna", "a9a"]
+LEAF_SIZE, RANK, RTOL, SHIFT = 256, 100, 1e-3, 10.0
 
 
 def solve_bytes(factor):
@@ -33,87 +39,94 @@ def solve_bytes(factor):
     return sum(level.packed.nbytes + 2 * level.W.nbytes for level in factor.levels)
 
 
-def measure(X, y, kernel, options):
-    tree_s, tree = best_of(options.repeats, lambda: ClusterTree.build(X, options.leaf_size))
-    compress_s, H = best_of(
-        options.repeats,
-        lambda: compress(kernel, X, tree, rtol=options.rtol, max_rank=options.rank),
-    )
-    # The two sides of a ratio take turns, so that a busy moment of the machine hits both.
-    factor_s = bare_s = np.inf
-    for _ in range(options.repeats):
-        seconds, F = best_of(1, lambda: factor(H, options.shift))
-        factor_s = min(factor_s, seconds)
+def measure(X, y, kernel, n_threads, repeats):
+    """Figures of the matrix of some rows, and of its factor."""
+    fastest, bandwidth = Fastest(), 0.0
+
+    def make():
+        return compress(kernel, X, tree, rtol=RTOL, max_rank=RANK)
+
+    for _ in range(
+        repeats
+    ):  # both sides of a ratio, so that a busy moment of the machine hits both
+        tree = fastest.time("tree", lambda: ClusterTree.build(X, LEAF_SIZE))
+        H = fastest.time("compress", make)
+        F = fastest.time("factor", lambda: factor(H, SHIFT))
         with serial_blas():
-            bare_s = min(bare_s, bare.factor_seconds(H, options.threads))
-    with threadpool_limits(1):
-        compress_1, _ = best_of(
-            options.repeats,
-            lambda: compress(kernel, X, tree, rtol=options.rtol, max_rank=options.rank),
-        )
-        factor_1, _ = best_of(options.repeats, lambda: factor(H, options.shift))
+            fastest.add("bare factor", bare.factor_seconds(H, n_threads))
+        with threadpool_limits(1):
+            fastest.time("compress alone", make)
+            fastest.time("factor alone", lambda: factor(H, SHIFT))
     rng = np.random.default_rng(0)
     one, block = (rng.standard_normal((X.shape[0], k)).astype(X.dtype) for k in (1, 16))
-    solve_1, solve_16, bandwidth = np.inf, np.inf, 0.0
-    for _ in range(options.repeats):
-        solve_1 = min(solve_1, best_of(20, lambda: F.solve(one))[0])
-        solve_16 = min(solve_16, best_of(5, lambda: F.solve(block))[0])
-        bandwidth = max(bandwidth, bare.copy_bandwidth(options.threads))
-    solve_rate = solve_bytes(F) / solve_1
-    ones_error, label_error = estimate_product_error(
-        H, np.column_stack([np.ones(len(y)), y]), n_rows=1000
-    )
-    return [
-        ("tree", f"{tree_s:.2f} s"),
-        ("compress", f"{compress_s:.2f} s", f"{compress_s / factor_s:.2f} x factor"),
-        ("factor", f"{factor_s:.2f} s", f"{bare_s / factor_s:.0%} of the bare LAPACK rate"),
-        ("  the same calls, bare LAPACK", f"{bare_s:.2f} s"),
-        ("tree + compress + factor", f"{tree_s + compress_s + factor_s:.2f} s"),
-        (
-            f"{options.threads} threads against 1",
-            f"{(compress_1 + factor_1) / (compress_s + factor_s):.2f} x",
-            f"compress {compress_1 / compress_s:.2f} x, factor {factor_1 / factor_s:.2f} x",
-        ),
-        ("solve, k = 1", f"{1e3 * solve_1:.1f} ms", f"{solve_rate / bandwidth:.0%} of a copy's"),
-        ("  its bandwidth", f"{solve_rate / 1e9:.1f} GB/s"),
-        ("  a large copy's", f"{bandwidth / 1e9:.1f} GB/s"),
-        ("solve, k = 16", f"{1e3 * solve_16:.1f} ms", f"{1e3 * solve_16 / 16:.1f} ms a column"),
-        ("memory of the matrix", f"{H.nbytes / 1e6:.0f} MB"),
-        ("memory of the factor", f"{F.nbytes / 1e6:.0f} MB"),
-        ("ranks, mean per level", " ".join(f"{r.mean():.0f}" for r in H.ranks[1:])),
-        ("error, random vectors", f"{estimate_error(H, n_rows=1000):.4f}"),
-        ("error, ones", f"{ones_error:.4f}"),
-        ("error, labels", f"{label_error:.4f}"),
-    ]
+    for _ in range(repeats):
+        for _ in range(20):
+            fastest.time("solve", lambda: F.solve(one))
+        for _ in range(5):
+            fastest.time("solve 16", lambda: F.solve(block))
+        bandwidth = max(bandwidth, bare.copy_bandwidth(n_threads))
+    _, label_error = estimate_product_error(H, np.column_stack([np.ones(len(y)), y]), n_rows=1000)
+    return {
+        **fastest,
+        "threads": n_threads,
+        "solve bandwidth": solve_bytes(F) / fastest["solve"],
+        "copy bandwidth": bandwidth,
+        "matrix": H.nbytes,
+        "factor memory": F.nbytes,
+        "ranks": [float(ranks.mean()) for ranks in H.ranks[1:]],
+        "error": float(estimate_error(H, n_rows=1000)),
+        "label error": float(label_error),
+    }
+
+
+def run(name, n_threads, repeats):
+    (X, y, _, _), parameters = load_setting(name)
+    kernel = Gaussian(parameters["gamma"])
+    with threadpool_limits(n_threads):
+        found = measure(X.astype(np.float64), y, kernel, n_threads, repeats)
+    return {**size_of(X, y), "parameters": {"gamma": parameters["gamma"]}, **found}
+
+
+def all_stages(run):
+    return run["tree"] + run["compress"] + run["factor"]
+
+
+def speed_up(run):
+    """Of compression and factor, on all threads against one."""
+    alone = run["compress alone"] + run["factor alone"]
+    return times(alone / (run["compress"] + run["factor"]))
+
+
+LINES = {
+    "rows x features": lambda run: f"{run['rows']:,} x {run['features']}",
+    "gamma": lambda run: number(run["parameters"]["gamma"]),
+    "tree + compress + factor": lambda run: seconds(all_stages(run)),
+    "compress + factor on one thread, as a multiple": speed_up,
+    "factor alone (share of the bare LAPACK rate)": lambda run: (
+        f"{seconds(run['factor'])} ({share(run['bare factor'] / run['factor'])})"
+    ),
+    "solve, one right-hand side (share of a large copy's bandwidth)": lambda run: (
+        f"{milliseconds(run['solve'])} ({share(run['solve bandwidth'] / run['copy bandwidth'])})"
+    ),
+    "solve, 16 right-hand sides": lambda run: milliseconds(run["solve 16"]),
+    "matrix + factor": lambda run: megabytes(run["matrix"] + run["factor memory"]),
+    "the dense matrix": lambda run: gigabytes(8 * run["rows"] ** 2),
+    "relative error of K~, Frobenius norm": lambda run: number(run["error"], 2),
+    "relative error of K~ y, y the labels": lambda run: number(run["label error"], 2),
+}
+
+
+def engine_table(results):
+    runs = results.runs.values()
+    lines = [[label, *(form(run) for run in runs)] for label, form in LINES.items()]
+    return table(["", *results.runs], lines)
+
+
+TABLES = {"setup": setup, "engine": engine_table}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="data set, e.g. ijcnn1")
-    parser.add_argument("--h", type=float, required=True, help="width: exp(-d^2 / (2 h^2))")
-    parser.add_argument("--rank", type=int, default=100)
-    parser.add_argument("--rtol", type=float, default=1e-3)
-    parser.add_argument("--shift", type=float, default=10.0)
-    parser.add_argument("--leaf-size", type=int, default=256)
-    parser.add_argument("--scale", choices=["minmax", "standard"])
-    parser.add_argument("--dtype", choices=["float32", "float64"], default="float64")
-    parser.add_argument("--dense", action="store_true", help="make a sparse set dense")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    X, y, *_ = load(options.name, scale=options.scale)
-    if options.dense and scipy.sparse.issparse(X):
-        X = X.toarray()
-    X = X.astype(options.dtype)
-    print(
-        f"{options.name}: {X.shape[0]:,} x {X.shape[1]}, {options.dtype}, h = {options.h}, "
-        f"rank {options.rank}, leaf {options.leaf_size}, {options.threads} threads, "
-        f"{platform.processor() or platform.machine()}"
-    )
-    with threadpool_limits(options.threads):
-        rows = measure(X, y, Gaussian(1 / (2 * options.h**2)), options)
-    for name, value, *note in rows:
-        print(f"{name:32s} {value:>12s}   {' '.join(note)}".rstrip())
+    run_sets("engine", __doc__, NAMES, run, TABLES, threads=2, repeats=3)
 
 
 if __name__ == "__main__":
