@@ -1,40 +1,46 @@
 """Exact fits on a cluster: the same solution as on one machine, its time, and the messages.
 
-python -m benchmarks.scaling.exact [--sets ijcnn1 cod-rna covtype-50000] [--workers 2 4]
-                                   [--tol 1e-5]
+python -m benchmarks.scaling.exact [NAME ...] [--workers 2 4] [--resume] [--render]
 
-Trains on the exact kernel (float64) in this process with two threads, and on clusters of
-processes on this machine with one thread each, and prints a row per fit: seconds, the ratio to the
-time of the local fit, rounds, the largest relative difference of the dual objective, the gaps of
-`certify`, and the kilobytes per round that the first worker sends and receives. `covtype-N` are the
-first N rows of covtype; with all 464,810 (float32, --tol 1e-3), a fit takes many minutes.
+Trains on the exact kernel (float64, tol = 1e-5) in this process, and on clusters of processes on
+this machine with one thread each. The last set has all rows of covtype.binary (float32, tol = 1e-2,
+two workers); its fits take many minutes. *Dual* is the relative difference of the dual objective
+from that of the local fit, and the gaps are those of `certify`; the messages are what the first
+worker sends and receives. The results go to docs/results/cluster_exact.json. Threads of the local
+fit: set OMP_NUM_THREADS.
 """
-
-import argparse
 
 import numpy as np
 
 import hssvm
 import hssvm.dask
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
 from benchmarks.datasets import load
+from benchmarks.dual import exactly
 from benchmarks.scaling.cluster import cluster
+from benchmarks.tables import ABSENT, number, prefixes, seconds, setup, table
 from benchmarks.timing import timed
 
-PARAMETERS = {
-    "ijcnn1": ({"C": 10.0, "gamma": 0.5}, "standard"),
-    "cod-rna": ({"C": 10.0, "gamma": 1.0}, "standard"),
-    "covtype": ({"C": 32.0, "gamma": 8.0}, "minmax"),
+SETS = {
+    "ijcnn1": ("ijcnn1", None, "standard", {"C": 10.0, "gamma": 0.5, "tol": 1e-5}),
+    "cod-rna": ("cod-rna", None, "standard", {"C": 10.0, "gamma": 1.0, "tol": 1e-5}),
+    "covtype.50k": ("covtype.binary", 50_000, "minmax", {"C": 32.0, "gamma": 8.0, "tol": 1e-5}),
+    "covtype": ("covtype.binary", None, "minmax", {"C": 32.0, "gamma": 8.0, "tol": 1e-2}),
 }
-HEADER = (
-    "set, rows",
-    "workers",
-    "seconds",
-    "ratio",
-    "rounds",
-    "dual",
-    "certified gap",
-    "kB per round",
-)
+"""Data set, number of its first rows, scaling, and parameters."""
+
+LARGE = "covtype"
+ALONE = 0
+"""Number of workers without a cluster."""
+
+
+def load_rows(name):
+    """Return X, y and the parameters."""
+    stored, n_rows, scale, parameters = SETS[name]
+    X, y, *_ = load(stored, scale=scale)
+    X = np.ascontiguousarray(X[:n_rows], np.float32 if name == LARGE else np.float64)
+    return X, y[:n_rows], {**parameters, "refine": True, "random_state": 0}
 
 
 def refinement_of(model):
@@ -42,42 +48,70 @@ def refinement_of(model):
     return model.communication["refine"]
 
 
-def compare(name, workers, tol):
-    """Rows of the table for one data set."""
-    stem, _, n_rows = name.partition("-") if name.startswith("covtype-") else (name, "", "")
-    parameters, scale = PARAMETERS[stem]
-    X, y, *_ = load("covtype.binary" if stem == "covtype" else stem, scale=scale)
-    X, y = X[: int(n_rows or len(y))], y[: int(n_rows or len(y))]
-    X = np.ascontiguousarray(X, np.float32 if len(y) > 100_000 else np.float64)
-    parameters = {**parameters, "tol": tol, "refine": True, "random_state": 0}
-    local, alone = timed(lambda: hssvm.SVC(**parameters).fit(X, y))
-    expected = local.certify(X, y)
-    label, rounds = f"{stem} {len(y):,}", int(local.fit_report_.n_rounds.max())
-    yield label, "-", f"{alone:.1f}", "1", f"{rounds}", "", f"{expected.gap.max():.1e}", ""
-    for n_workers in workers:
-        with cluster(n_workers) as client:
-            model = hssvm.dask.SVC(**parameters, client=client)
-            _, seconds = timed(lambda model=model: model.fit(X, y))
-            found = model.certify(X, y)
-            first = client.submit(refinement_of, model._model.trained.models[0]).result()
-        rounds = int(model.fit_report_.n_rounds.max())
-        difference = np.abs(found.dual / expected.dual - 1).max()
-        yield (
-            label, f"{n_workers}", f"{seconds:.1f}", f"{seconds / alone:.2f}", f"{rounds}",
-            f"{difference:.1e}", f"{found.gap.max():.1e}", f"{first.n_bytes / rounds / 1e3:,.0f}",
-        )  # fmt: skip
+def run(name, n_workers):
+    """Figures of one fit."""
+    X, y, parameters = load_rows(name)
+    if n_workers == ALONE:
+        return figures_of(*timed(lambda: hssvm.SVC(**parameters).fit(X, y)), X, y)
+    with cluster(n_workers) as client:
+        model = hssvm.dask.SVC(**parameters, client=client)
+        found = figures_of(*timed(lambda: model.fit(X, y)), X, y)
+        first = client.submit(refinement_of, model._model.trained.models[0]).result()
+    return {**found, "bytes": first.n_bytes / found["rounds"]}
+
+
+def figures_of(model, fit, X, y):
+    certificate = model.certify(X, y)
+    return {
+        "rows": len(y),
+        "fit": fit,
+        "rounds": int(model.fit_report_.n_rounds.max()),
+        "duals": [exactly(dual) for dual in np.ravel(certificate.dual)],
+        "gap": float(np.max(certificate.gap)),
+    }
+
+
+def key_of(name, n_workers):
+    return f"{name}: {n_workers} workers"
+
+
+def run_all(results, arguments):
+    for name in arguments.names:
+        for n_workers in (ALONE, *([2] if name == LARGE else arguments.workers)):
+            results.measure(key_of(name, n_workers), run, name, n_workers)
+
+
+def fits_table(results):
+    lines = []
+    for name in prefixes(results):
+        local = results.runs[key_of(name, ALONE)]
+        for key, found in results.runs.items():
+            if key.startswith(f"{name}: "):
+                lines.append([f"{name}, {found['rows']:,}", *cells(found, local, key)])
+    head = ["data set, rows", "workers", "fit", "ratio", "rounds", "dual", "certified gap"]
+    return table([*head, "kB per round"], lines)
+
+
+def cells(found, local, key):
+    ratio, difference, n_bytes, workers = "1", ABSENT, ABSENT, ABSENT
+    if found is not local:
+        workers = key.rpartition(": ")[2].split()[0]
+        ratio = f"{found['fit'] / local['fit']:.2f}"
+        duals, expected = (np.array(run["duals"], float) for run in (found, local))
+        difference = f"{np.abs(duals / expected - 1).max():.1e}"
+        n_bytes = number(found["bytes"] / 1e3, 3)
+    gap = f"{found['gap']:.1e}"
+    return workers, seconds(found["fit"]), ratio, f"{found['rounds']}", difference, gap, n_bytes
+
+
+TABLES = {"setup": setup, "fits": fits_table}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=["ijcnn1", "cod-rna", "covtype-50000"])
+    parser = parser_of(__doc__)
+    parser.add_argument("names", nargs="*", default=list(SETS))
     parser.add_argument("--workers", nargs="+", type=int, default=[2, 4])
-    parser.add_argument("--tol", type=float, default=1e-5)
-    arguments = parser.parse_args()
-    print("| " + " | ".join(HEADER) + " |\n|" + "---|" * len(HEADER))
-    for name in arguments.sets:
-        for row in compare(name, arguments.workers, arguments.tol):
-            print("| " + " | ".join(row) + " |", flush=True)
+    run_command("cluster_exact", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

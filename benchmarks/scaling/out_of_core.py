@@ -1,117 +1,110 @@
 """A fit larger than memory: matrix and factor in files, beside the same fit in memory.
 
-python -m benchmarks.scaling.out_of_core [--rows 8000000] [--limit 6] [--trees 2] [--threads 2]
+python -m benchmarks.scaling.out_of_core [--trees 2] [--resume] [--render]
 
-Makes the rows of `growth` (18 features, float32), and fits them in two processes, one after the
-other: without a limit, and in a control group (cgroup v1 or v2; this needs root) whose memory,
-including the page cache, is limited to --limit GB. Prints the seconds of each stage, the peak
-memory, and the accuracy on 100,000 other rows.
+Makes the rows of `growth` (18 features, float32) and fits them in a process of its own: 2 million
+in memory; the same, and 8 million, in a control group (which takes root on Linux) whose memory,
+including the page cache, is limited. The accuracy is that on 100,000 other rows. The results go to
+docs/results/out_of_core.json. Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-import json
 import os
-import resource
-import subprocess
-import sys
-import tempfile
-import time
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from contextlib import nullcontext
 
-import numpy as np
-
+from benchmarks.cgroups import control_group
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.limit import limited
+from benchmarks.memory import peak_bytes
 from benchmarks.scaling.partitions import gamma_of, make_piece
+from benchmarks.tables import ABSENT, figure, gigabytes, number, percent, runs_table, seconds, setup
+from benchmarks.timing import timed
+from hssvm import SVC
 
-CGROUPS = Path("/sys/fs/cgroup")
+CASES = [(2_000_000, None), (2_000_000, 2.0), (8_000_000, 6.0)]
+"""Rows, and GB that the process may take."""
+
+OTHERS = 0.6e9
+"""Bytes: beside X, the interpreter takes memory, and the system for the files that are read."""
+
 TEST_ROWS = 100_000
+TIME_LIMIT = 7200
 
 
-@contextmanager
-def limited_group(n_bytes):
-    """A control group with a limit of memory; yields the file that takes its processes."""
-    version_1 = (CGROUPS / "memory").is_dir()
-    group = (CGROUPS / "memory" if version_1 else CGROUPS) / f"hssvm-{os.getpid()}"
-    group.mkdir()
-    try:
-        limit = "memory.limit_in_bytes" if version_1 else "memory.max"
-        (group / limit).write_text(str(int(n_bytes)))
-        yield group / "cgroup.procs"
-    finally:
-        group.rmdir()
-
-
-def fit(directory, limit, n_trees):
-    """Fit in this process; print the figures as JSON."""
-    from hssvm import SVC
-
-    X, y = (np.load(Path(directory) / f"{name}.npy") for name in ("X", "y"))
-    # Beside X, the interpreter takes memory; and the system needs some for the files that are read.
-    memory_limit = None if limit is None else limit - X.nbytes - 0.6e9
+def fit(n_rows, limit, n_trees, members):
+    """Fit in this process, which enters the control group first."""
+    if members is not None:
+        members.write_text(str(os.getpid()))
+    X, y = make_piece(n_rows, 0)
     model = SVC(
         gamma=gamma_of(X.shape[1]),
         n_trees=n_trees,
         refine=False,
-        memory_limit=memory_limit,
+        memory_limit=None if limit is None else 1e9 * limit - X.nbytes - OTHERS,
         random_state=0,
-        verbose=1,
     )
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
+    _, seconds_of_fit = timed(lambda: model.fit(X, y))
     X_test, y_test = make_piece(TEST_ROWS, 10**6)
-    found = {
-        "fit": seconds,
-        **model.fit_report_.seconds,
+    return {
+        "fit": seconds_of_fit,
+        "seconds": model.fit_report_.seconds,
         "iterations": int(model.fit_report_.n_iter.max()),
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-        "accuracy": 100 * model.score(X_test, y_test),
+        "peak": peak_bytes(),
+        "accuracy": 100 * float(model.score(X_test, y_test)),
     }
-    print(json.dumps(found))
 
 
-def run(directory, limit, n_trees, n_threads):
+def run(n_rows, limit, n_trees):
     """Fit in a process of its own."""
-    command = [sys.executable, "-m", __spec__.name, "--directory", directory]
-    command += ["--trees", str(n_trees), *(["--limit", str(limit)] if limit else [])]
-    with limited_group(1e9 * limit) if limit else nullcontext() as members:
-        child = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": str(n_threads)},
-            preexec_fn=members and (lambda: members.write_text(str(os.getpid()))),
-        )
-        output, _ = child.communicate()
-    if child.returncode:
-        raise RuntimeError(f"the fit ended with {child.returncode}")
-    return json.loads(output.splitlines()[-1])
+    n_bytes = limit and int(1e9 * limit)
+    first, second = {"memory.limit_in_bytes": n_bytes}, {"memory.max": n_bytes}
+    with control_group("memory", first, second) if limit else nullcontext() as members:
+        if limit and members is None:
+            return {"error": "no control group"}
+        return limited(TIME_LIMIT, fit, n_rows, limit, n_trees, members)
+
+
+def key_of(n_rows, limit):
+    return f"{n_rows:,} rows in {'memory' if limit is None else f'{limit:g} GB'}"
+
+
+def run_all(results, arguments):
+    for case in CASES:
+        results.measure(key_of(*case), run, *case, arguments.trees)
+
+
+def slowdown(results):
+    """Time of the smaller fit in files as a multiple of that in memory."""
+    here, there = (results.runs.get(key_of(*case), {}).get("fit") for case in CASES[:2])
+    return ABSENT if here is None or there is None else number(there / here, 2)
+
+
+COLUMNS = {
+    "fit": ("fit", seconds),
+    **{stage: (stage, seconds) for stage in ("compress", "factor", "solve")},
+    "iterations": ("iterations", str),
+    "peak memory": ("peak", gigabytes),
+    "accuracy, %": ("accuracy", percent),
+}
+
+
+def fits_table(results):
+    runs = {key: run.get("seconds", {}) | run for key, run in results.runs.items()}
+    return runs_table("", COLUMNS, runs)
+
+
+TABLES = {
+    "setup": setup,
+    "fits": fits_table,
+    "slowdown": slowdown,
+    "large fit": figure(key_of(*CASES[2]), "fit", seconds),
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=8_000_000)
-    parser.add_argument("--limit", type=float, help="GB")
+    parser = parser_of(__doc__)
     parser.add_argument("--trees", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--directory", help="rows that were made; for internal use")
-    arguments = parser.parse_args()
-    if arguments.directory:
-        limit = arguments.limit and 1e9 * arguments.limit
-        fit(arguments.directory, limit, arguments.trees)
-        return
-    with tempfile.TemporaryDirectory() as directory:
-        X, y = make_piece(arguments.rows, 0)
-        np.save(Path(directory) / "X.npy", X)
-        np.save(Path(directory) / "y.npy", y)
-        del X, y
-        results = [
-            run(directory, limit, arguments.trees, arguments.threads)
-            for limit in (None, arguments.limit or 6.0)
-        ]
-    for key in results[0]:
-        print(f"{key:12}" + "".join(f"{found.get(key, 0):10.4g}" for found in results))
-    print(f"on disk {results[1]['fit'] / results[0]['fit']:.2f} times as long")
+    run_command("out_of_core", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":
