@@ -1,15 +1,12 @@
 """The Tanimoto kernel on molecular fingerprints, beside a Gaussian kernel and a random forest.
 
-python -m benchmarks.kernels.fingerprints [exact|accuracy|large ...]
+python -m benchmarks.kernels.fingerprints [--resume] [--render]
 
-*exact* compares the model on 10,000 molecules of HIV (MoleculeNet, 2,048 bits) with scikit-learn's
-on the precomputed matrix. *accuracy* trains on 80% of the 41,120 molecules and gives the ROC AUC on
-the others. *large* trains on 100,000 random fingerprints, and gives the peak memory. Threads: set
-OMP_NUM_THREADS.
+Compares the model on 10,000 molecules of HIV (MoleculeNet, 2,048 bits) with scikit-learn's on the
+precomputed matrix; trains models on 80 % of the 41,120 molecules, for the ROC AUC on the others;
+and trains on 100,000 random fingerprints in a process of its own, for the peak of memory. The
+results go to docs/results/fingerprints.json. Threads: set OMP_NUM_THREADS.
 """
-
-import argparse
-import resource
 
 import numpy as np
 import scipy.sparse
@@ -18,71 +15,78 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from benchmarks.datasets import load
-from benchmarks.kernels.objective import dual_objective
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.datasets import load, narrow
+from benchmarks.dual import below, dual_of
+from benchmarks.limit import limited
+from benchmarks.memory import peak_bytes
+from benchmarks.tables import figure, gigabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Tanimoto
 
-N_EXACT = 10_000
-N_LARGE = 105_000
+N_EXACT, N_TEST, N_LARGE, N_LARGE_TEST = 10_000, 2000, 100_000, 5000
+LIMIT = 3600
+BALANCED = {"class_weight": "balanced"}
+MODELS = {
+    "Tanimoto, exact": lambda: SVC(1.0, kernel="tanimoto", refine=True, **BALANCED),
+    "Tanimoto, 4 trees": lambda: tanimoto_trees(4),
+    "Tanimoto, 1 tree": lambda: tanimoto_trees(1),
+    "Gaussian, exact": lambda: SVC(1.0, gamma="scale", refine=True, **BALANCED),
+    "random forest of 500 trees": lambda: RandomForestClassifier(
+        500, n_jobs=-1, random_state=0, **BALANCED
+    ),
+}
+LARGE = {"exact": {"refine": True}, "forest": {"refine": False}}
 
 
-def _hiv():
+def tanimoto_trees(n_trees):
+    options = {"refine": False, "n_trees": n_trees, "random_state": 0}
+    return SVC(1.0, kernel="tanimoto", **options, **BALANCED)
+
+
+def hiv():
     X, y, test_X, test_y = load("hiv")
     X = X if test_X is None else scipy.sparse.vstack([X, test_X])
     y = y if test_y is None else np.concatenate([y, test_y])
-    return scipy.sparse.csr_array(X).astype(np.float32), np.asarray(y)
+    return narrow(X.astype(np.float32)), np.asarray(y)
 
 
-def exact():
-    X, y = _hiv()
-    chosen = np.random.default_rng(0).permutation(y.size)[: N_EXACT + 2000]
+def same_solution():
+    """Our solution beside scikit-learn's on the precomputed matrix."""
+    X, y = hiv()
+    chosen = np.random.default_rng(0).permutation(y.size)[: N_EXACT + N_TEST]
     train, test = chosen[:N_EXACT], chosen[N_EXACT:]
-    X, kernel, balanced = X.astype(np.float64), Tanimoto(), {"class_weight": "balanced"}
-    model = SVC(1.0, kernel=kernel, tol=1e-5, **balanced)
-    _, seconds = timed(lambda: model.fit(X[train], y[train]))
-    K, block_seconds = timed(lambda: kernel.block(X[train]))
-    theirs = svm.SVC(kernel="precomputed", tol=1e-5, cache_size=2000, **balanced)
-    _, their_seconds = timed(lambda: theirs.fit(K, y[train]))
-    ours, dual = (dual_objective(K, m) for m in (model, theirs))
+    X, kernel = X.astype(np.float64), Tanimoto()
+    model = SVC(1.0, kernel=kernel, tol=1e-5, **BALANCED)
+    _, fit = timed(lambda: model.fit(X[train], y[train]))
+    K, block = timed(lambda: kernel.block(X[train]))
+    theirs = svm.SVC(kernel="precomputed", tol=1e-5, cache_size=2000, **BALANCED)
+    _, their_fit = timed(lambda: theirs.fit(K, y[train]))
+    ours, dual = (dual_of(m, kernel, X[train], y[train]) for m in (model, theirs))
     labels = theirs.predict(kernel.block(X[test], X[train]))
-    print(f"{N_EXACT:,} molecules: dual {ours:.6f}, scikit-learn {dual:.6f}, "
-          f"relative difference {abs(ours - dual) / abs(dual):.1e}")  # fmt: skip
-    print(
-        f"labels equal on {np.mean(model.predict(X[test]) == labels):.2%} of {test.size:,} others"
-    )
-    print(
-        f"seconds {seconds:.1f}, scikit-learn {their_seconds:.1f} and {block_seconds:.1f} for the "
-        f"matrix; {model.support_.size:,} support vectors"
-    )
-    print(model.certify(X[train], y[train]))
-
-
-def accuracy():
-    X, y = _hiv()
-    train, test = train_test_split(np.arange(y.size), test_size=0.2, stratify=y, random_state=0)
-    balanced = {"class_weight": "balanced"}
-    models = {
-        "Tanimoto, exact": SVC(1.0, kernel="tanimoto", refine=True, **balanced),
-        "Tanimoto, 1 tree": SVC(
-            1.0, kernel="tanimoto", refine=False, n_trees=1, random_state=0, **balanced
-        ),
-        "Tanimoto, 4 trees": SVC(
-            1.0, kernel="tanimoto", refine=False, n_trees=4, random_state=0, **balanced
-        ),
-        "Gaussian, exact": SVC(1.0, gamma="scale", refine=True, **balanced),
-        "random forest": RandomForestClassifier(500, n_jobs=-1, random_state=0, **balanced),
+    return {
+        "rows": len(train),
+        "fit": fit,
+        "matrix": block,
+        "rival fit": their_fit,
+        "dual": abs(below(ours, dual)),
+        "same": 100 * float(np.mean(model.predict(X[test]) == labels)),
     }
-    for name, model in models.items():
-        _, seconds = timed(lambda model=model: model.fit(X[train], y[train]))
-        if isinstance(model, SVC):
-            scores = model.decision_function(X[test])
-        else:
-            scores = model.predict_proba(X[test])[:, 1]
-        print(
-            f"{name:22s} ROC AUC {roc_auc_score(y[test], scores):.4f}  {seconds:6.1f} s", flush=True
-        )
+
+
+def score(name):
+    """ROC AUC of one model."""
+    X, y = hiv()
+    train, test = train_test_split(np.arange(y.size), test_size=0.2, stratify=y, random_state=0)
+    model = MODELS[name]()
+    _, fit = timed(lambda: model.fit(X[train], y[train]))
+    if isinstance(model, SVC):
+        values = model.decision_function(X[test])
+    else:
+        values = model.predict_proba(X[test])[:, 1]
+    return {"fit": fit, "auc": float(roc_auc_score(y[test], values))}
 
 
 def random_fingerprints(n, rng):
@@ -102,27 +106,46 @@ def random_fingerprints(n, rng):
     return X, active[family] ^ (rng.random(n) < 0.05)
 
 
-def large():
-    X, y = random_fingerprints(N_LARGE, np.random.default_rng(0))
-    test_X, test_y = X[-5000:], y[-5000:]
-    for name, options in {"compressed": {"refine": False}, "default": {}}.items():
-        model, seconds = timed(
-            lambda options=options: SVC(
-                1.0, kernel="tanimoto", memory_limit="3GB", random_state=0, **options
-            ).fit(X[:-5000], y[:-5000])
-        )
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(
-            f"{name}: {X.shape[0] - 5000:,} fingerprints, {seconds:.1f} s, accuracy "
-            f"{model.score(test_X, test_y):.4f}, peak memory {peak:.2f} GB",
-            flush=True,
-        )
-        print(model.summary())
+def large(kind):
+    """Time and memory of one fit of random fingerprints."""
+    X, y = random_fingerprints(N_LARGE + N_LARGE_TEST, np.random.default_rng(0))
+    options = {"memory_limit": "3GB", "random_state": 0, **LARGE[kind]}
+    model = SVC(1.0, kernel="tanimoto", **options)
+    _, fit = timed(lambda: model.fit(X[:N_LARGE], y[:N_LARGE]))
+    accuracy = 100 * float(model.score(X[N_LARGE:], y[N_LARGE:]))
+    return {"rows": N_LARGE, "fit": fit, "accuracy": accuracy, "peak": peak_bytes()}
+
+
+def run_all(results, arguments):
+    results.measure("same solution", same_solution)
+    for name in MODELS:
+        results.measure(f"HIV: {name}", score, name)
+    for kind in LARGE:
+        results.measure(f"random: {kind}", limited, LIMIT, large, kind)
+
+
+def models_table(results):
+    found = {name: results.runs.get(f"HIV: {name}", {}) for name in MODELS}
+    columns = {"ROC AUC on the others": ("auc", "{:.3f}".format), "fit": ("fit", seconds)}
+    return runs_table("model, trained on 80 % of the molecules", columns, found)
+
+
+TABLES = {
+    "setup": setup,
+    "models": models_table,
+    "same solution, dual": figure("same solution", "dual", power),
+    "same solution, labels": figure("same solution", "same", percent),
+    **{
+        f"{kind}, {which}": figure(f"random: {kind}", which, form)
+        for kind in LARGE
+        for which, form in {"fit": seconds, "peak": gigabytes}.items()
+    },
+}
+
+
+def main():
+    run_command("fingerprints", parser_of(__doc__), run_all, TABLES)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = {"exact": exact, "accuracy": accuracy, "large": large}
-    parser.add_argument("parts", nargs="*", default=list(parts))
-    for part in parser.parse_args().parts:
-        parts[part]()
+    main()

@@ -1,26 +1,33 @@
 """Training on a precomputed kernel matrix that is larger than memory, beside the same rows.
 
-python -m benchmarks.kernels.precomputed [--rows 50000] [--folder FOLDER]
+python -m benchmarks.kernels.precomputed [--rows 50000] [--folder FOLDER] [--resume] [--render]
 
 Writes the Gaussian kernel matrix of rows of ijcnn1 to a file in float32 (10 GB for 50,000 rows),
 and trains on the memory map in another process, which counts the bytes that it reads and its peak
-memory. Then trains on the rows themselves. Threads: set OMP_NUM_THREADS.
+memory. Then trains on the rows themselves. The results go to docs/results/precomputed.json.
+Threads: set OMP_NUM_THREADS.
 """
 
-import argparse
-import multiprocessing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import scipy.sparse
 
-from benchmarks.datasets import load
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.datasets import dense, load
+from benchmarks.dual import below, dual_objective, dual_of
+from benchmarks.limit import limited
+from benchmarks.memory import peak_bytes
+from benchmarks.tables import figure, gigabytes, percent, power, seconds, setup, share
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Gaussian, Precomputed
 
 C, GAMMA = 10.0, 2.0
+PREDICTED = 2000
+LIMIT = 3600
+KEY = "matrix and rows"
 
 
 def write(path, X):
@@ -31,8 +38,8 @@ def write(path, X):
     K.flush()
 
 
-def train_on_matrix(path, y, connection):
-    """Train on the file; send the dual coefficients, and what it cost."""
+def train_on_matrix(path, y):
+    """Train on the file; return the coefficients, some predictions, and what it cost."""
     n_bytes, read = 0, Precomputed._read
 
     def counted(self, rows):
@@ -42,53 +49,68 @@ def train_on_matrix(path, y, connection):
             yield begin, block
 
     Precomputed._read = counted
-    K = np.load(path, mmap_mode="r")
-    model = SVC(C, kernel="precomputed", memory_limit="3GB", random_state=0)
-    _, seconds = timed(lambda: model.fit(K, y))
-    status = Path("/proc/self/status").read_text()  # ru_maxrss would be that of the parent
-    peak = int(status.split("VmHWM:")[1].split()[0]) / 2**20
-    predicted, predict_seconds = timed(lambda: model.predict(K[:2000]))
-    connection.send((model, seconds, n_bytes / K.nbytes, peak, predicted, predict_seconds))
+    try:
+        K = np.load(path, mmap_mode="r")
+        model = SVC(C, kernel="precomputed", memory_limit="3GB", random_state=0)
+        _, fit = timed(lambda: model.fit(K, y))
+    finally:
+        Precomputed._read = read
+    found = {"fit": fit, "passes": n_bytes / K.nbytes, "peak": peak_bytes()}
+    predicted, found["predict"] = timed(lambda: model.predict(K[:PREDICTED]))
+    return {**found, "support": model.support_, "z": model.dual_coef_, "predicted": predicted}
 
 
-def dual_objective(model, X):
-    """Dual objective on the exact kernel, in float64."""
-    support, z = X[model.support_].astype(np.float64), model.dual_coef_.T.astype(np.float64)
-    quadratic = np.vdot(z, Gaussian(GAMMA).product(support, support, z))
-    return float(np.abs(z).sum() - 0.5 * quadratic)
+def run(n_rows, folder):
+    """Figures of the matrix, and of the rows themselves."""
+    X, y, test_X, test_y = load("ijcnn1")
+    X = np.vstack([dense(X), dense(test_X)])[:n_rows].astype(np.float32)
+    y = np.concatenate([y, test_y])[:n_rows]
+    with TemporaryDirectory(dir=folder) as place:
+        path = Path(place) / "K.npy"
+        write(path, X)
+        n_bytes = path.stat().st_size
+        found = limited(LIMIT, train_on_matrix, path, y)
+    if "fit" not in found:
+        return found
+    kernel, model = Gaussian(GAMMA), SVC(C, gamma=GAMMA, random_state=0)
+    _, fit = timed(lambda: model.fit(X, y))
+    support, z, predicted = (found.pop(key) for key in ("support", "z", "predicted"))
+    dual = dual_objective(kernel, X[support], z)
+    return {
+        **found,
+        "rows": len(y),
+        "file": n_bytes,
+        "fit on rows": fit,
+        "same": 100 * float(np.mean(model.predict(X[:PREDICTED]) == predicted)),
+        "dual": abs(below(dual, dual_of(model, kernel, X, y))),
+    }
+
+
+def run_all(results, arguments):
+    results.measure(KEY, run, arguments.rows, arguments.folder)
+
+
+COLUMNS = {
+    "rows": ("rows", "{:,}".format),
+    "file": ("file", gigabytes),
+    "share read": ("passes", share),
+    "peak": ("peak", gigabytes),
+    "fit": ("fit", seconds),
+    "fit on rows": ("fit on rows", seconds),
+    "same labels": ("same", percent),
+    "dual": ("dual", power),
+}
+TABLES = {
+    "setup": setup,
+    **{name: figure(KEY, *column) for name, column in COLUMNS.items()},
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--folder", type=Path)
-    arguments = parser.parse_args()
-    X, y, test_X, test_y = load("ijcnn1")
-    X = (
-        scipy.sparse.vstack([X, test_X], format="csr")[: arguments.rows]
-        .toarray()
-        .astype(np.float32)
-    )
-    y = np.concatenate([y, test_y])[: arguments.rows]
-    with TemporaryDirectory(dir=arguments.folder) as folder:
-        path = Path(folder) / "K.npy"
-        _, seconds = timed(lambda: write(path, X))
-        print(f"{len(y):,} rows, {path.stat().st_size / 1e9:.1f} GB written in {seconds:.0f} s")
-        ours, theirs = multiprocessing.Pipe()
-        process = multiprocessing.get_context("spawn").Process(
-            target=train_on_matrix, args=(path, y, theirs)
-        )
-        process.start()
-        mapped, seconds, passes, peak, predicted, predict_seconds = ours.recv()
-        process.join()
-    print(mapped.summary())
-    print(f"matrix: {seconds:.1f} s, {passes:.2f} passes over the file, peak memory {peak:.2f} GB, "
-          f"2,000 predictions in {predict_seconds:.1f} s")  # fmt: skip
-    model = SVC(C, gamma=GAMMA, random_state=0)
-    _, seconds = timed(lambda: model.fit(X, y))
-    same = np.mean(model.predict(X[:2000]) == predicted)
-    print(f"rows:   {seconds:.1f} s; labels equal on {same:.2%}; dual objectives differ by "
-          f"{abs(dual_objective(mapped, X) / dual_objective(model, X) - 1):.1e}")  # fmt: skip
+    run_command("precomputed", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

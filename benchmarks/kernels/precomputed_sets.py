@@ -1,13 +1,11 @@
 """SVC on precomputed matrices beside scikit-learn's, on ten data sets.
 
-python -m benchmarks.kernels.precomputed_sets [NAME ...] [--rows 3000]
+python -m benchmarks.kernels.precomputed_sets [NAME ...] [--rows 3000] [--resume] [--render]
 
 Both get the same Gaussian kernel matrix, in float64. *Dual* is the relative difference between the
-dual objectives (two classes), *same* the share of equal labels among up to 2,000 test rows.
-Threads: set OMP_NUM_THREADS.
+dual objectives, *same* the share of equal labels among up to 2,000 test rows. The results go to
+docs/results/precomputed_sets.json. Threads: set OMP_NUM_THREADS.
 """
-
-import argparse
 
 import numpy as np
 import scipy.sparse
@@ -15,10 +13,13 @@ from sklearn import svm
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import MaxAbsScaler
 
+from benchmarks.command import run_sets
 from benchmarks.datasets import load
-from benchmarks.kernels.objective import dual_objective
+from benchmarks.dual import below, dual_of
+from benchmarks.tables import number, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
+from hssvm.kernels import Gaussian
 
 NAMES = [
     "a9a", "w8a", "ijcnn1", "cod-rna", "phishing", "mushrooms", "covtype", "letter", "satimage",
@@ -26,7 +27,8 @@ NAMES = [
 ]  # fmt: skip
 
 
-def compare(name, n_rows):
+def run(name, n_rows):
+    """How much the solutions differ."""
     X, y, test_X, _ = load(name, max_train=n_rows)
     if test_X is None:
         X, test_X, y = X[: n_rows // 2], X[n_rows // 2 :], y[: n_rows // 2]
@@ -36,24 +38,49 @@ def compare(name, n_rows):
     K, new_K = rbf_kernel(X, gamma=gamma), rbf_kernel(test_X, X, gamma=gamma)
     ours = SVC(10.0, kernel="precomputed", tol=1e-5)
     theirs = svm.SVC(C=10.0, kernel="precomputed", tol=1e-5)
-    _, seconds = timed(lambda: ours.fit(K, y))
-    _, their_seconds = timed(lambda: theirs.fit(K, y))
-    same = np.mean(ours.predict(new_K) == theirs.predict(new_K))
-    dual = ""
-    if len(ours.classes_) == 2:
-        values = [dual_objective(K, m) for m in (ours, theirs)]
-        dual = f"dual {abs(values[0] / values[1] - 1):.0e}"
-    print(
-        f"{name:12s}{len(y):6d} rows  same {same:7.2%}  {dual:11s}  {seconds:5.2f} s  scikit-learn "
-        f"{their_seconds:5.2f} s",
-        flush=True,
-    )
+    _, fit = timed(lambda: ours.fit(K, y))
+    _, rival_fit = timed(lambda: theirs.fit(K, y))
+    duals = [dual_of(model, Gaussian(gamma), X, y) for model in (ours, theirs)]
+    return {
+        "rows": len(y),
+        "fit": fit,
+        "rival fit": rival_fit,
+        "same": 100 * float(np.mean(ours.predict(new_K) == theirs.predict(new_K))),
+        "dual": abs(below(*duals)),
+    }
+
+
+COLUMNS = {
+    "rows": ("rows", "{:,}".format),
+    "same labels, %": ("same", percent),
+    "dual": ("dual", power),
+    "fit": ("fit", seconds),
+    "scikit-learn": ("rival fit", seconds),
+}
+
+
+def sets_with_other_labels(results):
+    differ = [run["same"] < 100 for run in results.runs.values()]
+    return f"{sum(differ)} of {len(differ)}"
+
+
+def most_other_labels(results):
+    """Percent."""
+    return number(100 - min(run["same"] for run in results.runs.values()), 2)
+
+
+TABLES = {
+    "setup": setup,
+    "sets": lambda results: runs_table("data set", COLUMNS, results.runs),
+    "sets with other labels": sets_with_other_labels,
+    "other labels": most_other_labels,
+    "dual": lambda results: power(max(run["dual"] for run in results.runs.values())),
+}
+
+
+def main():
+    run_sets("precomputed_sets", __doc__, NAMES, run, TABLES, rows=3000)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--rows", type=int, default=3000)
-    arguments = parser.parse_args()
-    for name in arguments.names:
-        compare(name, arguments.rows)
+    main()
