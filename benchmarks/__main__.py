@@ -9,51 +9,19 @@ import argparse
 import subprocess
 import sys
 
-COMMANDS = {
-    "single_rows": "benchmarks.micro.single_rows",
-    "streaming": "benchmarks.micro.streaming",
-    "many_classes": "benchmarks.peers.many_classes",
-    "precomputed_sets": "benchmarks.kernels.precomputed_sets",
-    "engine": "benchmarks.micro.engine",
-    "tuning": "benchmarks.peers.tuning",
-    "busy": "benchmarks.micro.busy",
-    "reduced": "benchmarks.micro.reduced",
-    "multi_class": "benchmarks.peers.multi_class",
-    "precomputed": "benchmarks.kernels.precomputed",
-    "growth": "benchmarks.scaling.growth",
-    "threads": "benchmarks.micro.threads",
-    "coverage": "benchmarks.peers.coverage",
-    "forest_scores": "benchmarks.forest.out_of_fold",
-    "large": "benchmarks.peers.large",
-    "dropin": "benchmarks.peers.dropin",
-    "fingerprints": "benchmarks.kernels.fingerprints",
-    "probability": "benchmarks.peers.probability",
-    "compare": "benchmarks.peers.compare",
-    "scaling": "benchmarks.scaling.cluster",
-    "defaults": "benchmarks.peers.defaults",
-    "forests": "benchmarks.forest.sets",
-    "large_forests": "benchmarks.forest.large",
-    "out_of_core": "benchmarks.scaling.out_of_core",
-    "cluster_exact": "benchmarks.scaling.exact",
-    "exact": "benchmarks.peers.exact",
-    "folds": "benchmarks.peers.folds",
-    "choose": "benchmarks.peers.choose",
-    "paper": "benchmarks.paper",
-    "forest_choice": "benchmarks.forest.choose",
-}
-"""The modules by the name of their results."""
+from benchmarks.pages import MODULES
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(COMMANDS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODULES))
     parser.add_argument("--resume", action="store_true", help="keep the runs that are there")
     arguments = parser.parse_args()
-    unknown = set(arguments.names) - set(COMMANDS)
+    unknown = set(arguments.names) - set(MODULES)
     if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(COMMANDS)}")
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(MODULES)}")
     failed = []
-    for name, module in COMMANDS.items():
+    for name, module in MODULES.items():
         if arguments.names and name not in arguments.names:
             continue
         print(f"{name}: python -m {module}", flush=True)

@@ -9,14 +9,39 @@ from importlib import import_module
 
 from benchmarks.results import RESULTS, ROOT, Results
 
-BENCHMARKS = {
-    "choose": "benchmarks.peers.choose",
+MODULES = {
+    "single_rows": "benchmarks.micro.single_rows",
+    "streaming": "benchmarks.micro.streaming",
+    "many_classes": "benchmarks.peers.many_classes",
+    "precomputed_sets": "benchmarks.kernels.precomputed_sets",
+    "engine": "benchmarks.micro.engine",
+    "tuning": "benchmarks.peers.tuning",
+    "busy": "benchmarks.micro.busy",
+    "reduced": "benchmarks.micro.reduced",
+    "multi_class": "benchmarks.peers.multi_class",
+    "precomputed": "benchmarks.kernels.precomputed",
+    "growth": "benchmarks.scaling.growth",
+    "threads": "benchmarks.micro.threads",
+    "coverage": "benchmarks.peers.coverage",
+    "forest_scores": "benchmarks.forest.out_of_fold",
+    "large": "benchmarks.peers.large",
+    "dropin": "benchmarks.peers.dropin",
+    "fingerprints": "benchmarks.kernels.fingerprints",
+    "probability": "benchmarks.peers.probability",
     "compare": "benchmarks.peers.compare",
+    "scaling": "benchmarks.scaling.cluster",
     "defaults": "benchmarks.peers.defaults",
-    "paper": "benchmarks.paper.tables",
-    "scaling": "benchmarks.scaling.tables",
+    "forests": "benchmarks.forest.sets",
+    "large_forests": "benchmarks.forest.large",
+    "out_of_core": "benchmarks.scaling.out_of_core",
+    "cluster_exact": "benchmarks.scaling.exact",
+    "exact": "benchmarks.peers.exact",
+    "folds": "benchmarks.peers.folds",
+    "choose": "benchmarks.peers.choose",
+    "paper": "benchmarks.paper.__main__",
+    "forest_choice": "benchmarks.forest.choose",
 }
-"""The modules that define the tables, by the name of the results."""
+"""The modules by the name of their results, those that take minutes first."""
 
 MADE = {"_build", "gallery", "generated"}
 BLOCK = re.compile(r"(<!-- begin ([\w-]+): ([^>]+?) -->)(\n?).*?\n?(<!-- end -->)", re.DOTALL)
@@ -55,11 +80,16 @@ def fill(name, tables, results):
 
 
 def tables_of(name):
-    return import_module(BENCHMARKS[name]).TABLES
+    return import_module(MODULES[name]).TABLES
+
+
+def measured():
+    """Names of the benchmarks that have results."""
+    return [name for name in MODULES if (RESULTS / f"{name}.json").exists()]
 
 
 def main():
-    for name in BENCHMARKS:
+    for name in measured():
         fill(name, tables_of(name), Results.read(RESULTS / f"{name}.json"))
 
 

@@ -15,8 +15,9 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.libsvm_files import find
 from benchmarks.limit import limited
-from benchmarks.paper import changes, figures, methods, published, tables
+from benchmarks.paper import changes, figures, methods, published
 from benchmarks.paper.grid import key_of
+from benchmarks.paper.tables import TABLES
 from benchmarks.results import ROOT
 
 
@@ -58,7 +59,7 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=list(published.DATA_SETS))
     parser.add_argument("--limit", type=float, default=300, help="seconds of one run")
-    run_command("paper", parser, run_all, tables.TABLES)
+    run_command("paper", parser, run_all, TABLES)
 
 
 def run_all(results, arguments):

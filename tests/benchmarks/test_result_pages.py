@@ -21,13 +21,13 @@ def test_the_page_is_what_the_results_give(page):
     assert emptied == text
 
 
-@pytest.mark.parametrize("name", pages.BENCHMARKS)
+@pytest.mark.parametrize("name", pages.measured())
 def test_every_table_is_on_a_page(name):
     shown = {block for path in PATHS.values() for block in pages.blocks(path.read_text())}
     assert {(name, table) for table in pages.tables_of(name)} <= shown
 
 
-@pytest.mark.parametrize("name", pages.BENCHMARKS)
+@pytest.mark.parametrize("name", pages.measured())
 def test_results_say_where_they_come_from(name):
     about = Results.read(RESULTS / f"{name}.json").about
     assert re.match(r"python -m benchmarks\.\w+", about["command"])
