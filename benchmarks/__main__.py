@@ -1,4 +1,4 @@
-"""All benchmarks one after the other, those that take minutes first, and those that take hours.
+"""All benchmarks one after the other, from those that take minutes to those that take hours.
 
 python -m benchmarks [NAME ...] [--resume]
 

@@ -33,7 +33,8 @@ def run(name, parser, measure, tables, argv=None):
     if arguments.output == RESULTS:
         pages.fill(name, tables, results)
     else:
-        print("\n\n".join(make(results) for make in tables.values()))
+        for table, make in tables.items():
+            print(f"\n{table}:\n{make(results)}")
 
 
 def run_sets(name, description, sets, measure, tables, **numbers):

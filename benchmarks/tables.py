@@ -100,10 +100,11 @@ def setup(results):
     about = results.about
     stopped = sum("stopped" in run for run in results.runs.values())
     threads = "1 thread" if about["threads"] == 1 else f"{about['threads']} threads"
+    runs = "The run" if len(results.runs) == 1 else f"All {len(results.runs)} runs"
+    minutes = f"{results.minutes:.0f} minutes" if results.minutes > 1.5 else "about a minute"
     text = (
         f"`{about['command']}`, commit {about['commit']}, on {about['processor']}, {threads} on "
         f"{about['cores']} cores, with Python {about['python']}, NumPy {about['numpy']}, SciPy "
-        f"{about['scipy']} and scikit-learn {about['scikit-learn']}. All {len(results.runs)} runs "
-        f"took {results.minutes:.0f} minutes"
+        f"{about['scipy']} and scikit-learn {about['scikit-learn']}. {runs} took {minutes}"
     )
     return f"{text}; the limit stopped {stopped} of them." if stopped else f"{text}."

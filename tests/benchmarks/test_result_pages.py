@@ -86,7 +86,7 @@ def test_results_elsewhere_do_not_change_the_pages(page, tmp_path, capsys):
     where = ["--output", str(tmp_path / "trial")]
     command.run("any", parser, lambda r, _: r.measure("first", dict), table, where)
     assert page.read_text() == text
-    assert capsys.readouterr().out.endswith("first\n")
+    assert capsys.readouterr().out.endswith("\nruns:\nfirst\n")
 
 
 def test_results_of_two_commits_are_not_mixed(tmp_path, monkeypatch):
@@ -116,3 +116,22 @@ def test_tables_without_results(tmp_path):
 )
 def test_the_command_of_a_reader(argv, command_line):
     assert results.command_line(argv) == command_line
+
+
+def test_the_setup_counts_runs_and_minutes(tmp_path):
+    found = Results(tmp_path / "any.json")
+    found.add("first", {"wall": 20.0})
+    assert tables.setup(found).endswith(". The run took about a minute.")
+    found.add("second", {"wall": 220.0, "stopped": 220})
+    expected = ". All 2 runs took 4 minutes; the limit stopped 1 of them."
+    assert tables.setup(found).endswith(expected)
+
+
+def test_numbers_of_a_run():
+    run = {"fit": 700.0, "gap": 3.2e-4, "peak": 1.64e9}
+    assert tables.cell(run, "fit", tables.seconds) == "12 min"
+    assert tables.cell(run, "gap", tables.power) == "3e-04"
+    assert tables.cell(run, "peak", tables.gigabytes) == "1.6 GB"
+    assert tables.cell(run, "score") == "-"
+    assert tables.cell({"stopped": 60.0}, "fit") == "over 60 s"
+    assert tables.span([2.34, 1.1, 1.7]) == "1.1 to 2.3"
