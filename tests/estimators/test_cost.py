@@ -37,6 +37,14 @@ def test_labels_of_any_kind_and_rare_classes(rng):
     assert SVC(random_state=0, refine=False).estimate_cost(X, y).n_sample == 8000
 
 
+def test_two_rows_are_enough(rng):
+    X = rng.standard_normal((2, 3))
+    assert SVC().estimate_cost(X, [0, 1]).n_sample == 2
+    assert SVR().estimate_cost(X[:1], [0.5]).n_sample == 1
+    with pytest.raises(ValueError, match="the data has 1 class"):
+        SVC().estimate_cost(X, [1, 1])
+
+
 def test_advice_on_a_narrow_kernel(rng):
     X, y = rng.standard_normal((10_000, 10)), rng.random(10_000) < 0.5
     poor = SVC(gamma=0.5, refine=False, max_rank=8, tol=0.1, random_state=0).estimate_cost(X, y)

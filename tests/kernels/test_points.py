@@ -276,11 +276,20 @@ def test_failed_calls_leave_nothing_behind(rng):
     model.set_params(kernel="rbf").fit(pd.DataFrame(X, columns=list("abc")), y)
     model.set_params(kernel="precomputed").fit(K, y)
     assert not hasattr(model, "feature_names_in_")
-    with pytest.raises(ValueError, match="n_rows"):
-        model.certify(K, y, n_rows=1)
-    with pytest.raises(ValueError, match="fewer rows"):
-        model.certify(K[:2, :2], y[:2])
-    assert model._points is None
+    before = pickle.dumps(model)
+    missing = np.where(y, np.nan, 0.0)
+    for data, options, message in (
+        ((K, y), {"n_rows": 1}, "n_rows"),
+        ((K[:2, :2], y[:2]), {}, "fewer rows"),
+        ((K, y), {"sample_weight": np.ones(3)}, "sample_weight"),
+        ((K, np.where(y, "a", "b")), {}, "other classes"),
+        ((K, missing), {}, "y "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.certify(*data, **options)
+        assert pickle.dumps(model) == before
+    model.certify(K, y)
+    assert pickle.dumps(model) == before
 
 
 def test_strings_and_clones():
@@ -290,5 +299,43 @@ def test_strings_and_clones():
     words = np.array(["sun", "sunny", "run", "tree", "three", "trees"])
     model = clone(SVC(kernel=ObjectKernel(common_letters))).fit(words, [0, 0, 0, 1, 1, 1])
     assert_array_equal(model.predict(["funny", "reset"]), [0, 1])
-    cost = SVC(kernel=ObjectKernel(common_letters)).estimate_cost(list(words), [0, 0, 0, 1, 1, 1])
-    assert cost.n_rows == 6
+
+
+@pytest.mark.parametrize("kind", [SVC, SVR, OneClassSVM])
+def test_estimates_are_of_the_points_of_a_fit(kind, rng):
+    X, y = rows(rng, 300)
+    objects, known = as_objects(X), set(as_objects(X))
+
+    def kernel(A, B):
+        assert known.issuperset(A)
+        assert known.issuperset(B)
+        return gaussian(A, B)
+
+    targets = () if kind is OneClassSVM else (y.astype(float),)
+    for argument, points in (("precomputed", gaussian(X, X)), (ObjectKernel(kernel), objects)):
+        model = kind(kernel=argument, random_state=0)
+        estimate = model.estimate_cost(points, *targets)
+        assert (estimate.n_rows, estimate.n_sample) == (300, 300)
+        report = model.fit(points, *targets).fit_report_
+        assert estimate.seconds.keys() == report.seconds.keys()
+        assert estimate.memory > 0
+
+
+@pytest.mark.parametrize("kind", ["precomputed", "objects"])
+def test_estimates_from_samples_of_points(kind, rng, monkeypatch):
+    monkeypatch.setattr("hssvm.estimators.cost.SAMPLE", 100)
+    X, y = rows(rng, 300)
+    kernel, points = "precomputed", gaussian(X, X)
+    if kind == "objects":
+        kernel, points = ObjectKernel(gaussian), as_objects(X)
+    n_support = []
+    fit = SVC.fit
+
+    def counted(model, *data):
+        n_support.append(fit(model, *data).support_.size)
+        return model
+
+    monkeypatch.setattr(SVC, "fit", counted)
+    for model, data in ((SVC(kernel=kernel), points), (SVC(gamma=0.5), X)):
+        assert model.estimate_cost(data, y).n_sample == 100
+    assert n_support[:2] == pytest.approx(n_support[2:], abs=4)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -37,7 +38,7 @@ from hssvm.estimators.parameters import (
     check_parameter,
     integer,
 )
-from hssvm.estimators.points import indexed_kernel, predict_points, require_unscaled
+from hssvm.estimators.points import bind_points, indexed_kernel, predict_points
 from hssvm.estimators.reduction import ReducibleEstimator
 from hssvm.estimators.saving import has_form, name_of
 from hssvm.estimators.warn import warn
@@ -138,33 +139,35 @@ class BaseKernelSVM(
 
     def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Validate the training rows, and y if given; rows are numbers if `_points` is set."""
-        data = self._validate(X, y, FLOATS, **options)
+        self._points = bind_points(self.kernel, X, self.scaling)
+        data = self._validate(X, y, self._points, FLOATS, **options)
         if self._points is None and self.scaling != "minmax":
             require_moderate(data[0] if isinstance(data, tuple) else data)
         self.target_name_, self.data_checksum_ = name_of(y), None
         return data
 
-    def _validate(self, X: Any, y: Any, dtype: Any, *, reset: bool = True, **options: Any) -> Any:
+    def _validate(
+        self,
+        X: Any,
+        y: Any,
+        points: IndexedKernel | None,
+        dtype: Any,
+        *,
+        reset: bool = True,
+        **options: Any,
+    ) -> Any:
+        """Return the rows for the training functions, and y if given; see `bind_points`."""
         options |= {"accept_sparse": "csr", "dtype": dtype, "order": "C"}
-        rows = self._bind_points(X)
-        if self._points is None:
+        if points is None:
             require_valid_sparse(X)
             return validate_data(self, X, y, reset=reset, **options)
+        rows = points.points()
         if reset:
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)  # of an earlier fit
-            if isinstance(self._points, Precomputed):
+            if isinstance(points, Precomputed):
                 self.n_features_in_ = rows.shape[0]
         return check_array(rows, **options) if isinstance(y, str) else check_X_y(rows, y, **options)
-
-    def _bind_points(self, X: Any) -> Any:
-        """Return the rows for the training functions: X, or the numbers of points."""
-        self._points, kernel = None, indexed_kernel(self.kernel)
-        if kernel is None:
-            return X
-        require_unscaled(self.scaling, kernel)
-        self._points = kernel.bind(X)
-        return self._points.points()
 
     def _kernel_with(self, gamma: Callable[[], float]) -> Kernel:
         """Return the kernel; `gamma` is called only if the kernel has one."""
@@ -295,19 +298,16 @@ class BaseKernelSVM(
             if predictor is not None:
                 predictor.kernel = self.kernel_
 
-    def _estimate_cost(self, X: Any, y: Any = None, **options: Any) -> CostEstimate:
+    def _estimate_cost(self, X: Any, y: Any = "no_validation", **options: Any) -> CostEstimate:
+        """Validate the data of a fit, which sets attributes of a clone, and estimate the cost."""
+        return clone(self)._estimate_own_cost(X, y, **options)  # noqa: SLF001, of the same class
+
+    def _estimate_own_cost(self, X: Any, y: Any, **options: Any) -> CostEstimate:
         self._check_parameters()
-        try:
-            X = self._bind_points(X)
-            require_valid_sparse(X)
-            if y is not None:
-                X, y = check_X_y(X, y, accept_sparse="csr", dtype=FLOATS, order="C", **options)
-            else:
-                X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
-            X = Scaling.of(X, self.scaling)(X)
-            kernel = self._make_kernel(X, np.ones(X.shape[0]))
-        finally:
-            self._points = None
+        data = self._check_rows(X, y, **options)
+        X, y = data if isinstance(data, tuple) else (data, None)
+        X = Scaling.of(X, self.scaling)(X)
+        kernel = self._make_kernel(X, np.ones(X.shape[0]))
         return estimate_cost(self, X, y, kernel, self._config())
 
     def _decision_values(self, X: Any) -> Floats:
@@ -359,8 +359,8 @@ class BaseKernelSVM(
             )
         return self._compressed
 
-    def _check_certified(self, X: Any, y: Any = "no_validation") -> Any:
-        """Validate the rows, and the targets, that the model was trained on."""
+    def _check_certified(self, X: Any, y: Any = "no_validation") -> tuple[Any, Kernel]:
+        """Validate the rows, and the targets, that the model was trained on; and their kernel."""
         check_is_fitted(self)
         self._require_exact("certify")
         if not hasattr(self, "support_"):
@@ -368,21 +368,20 @@ class BaseKernelSVM(
                 "certify needs the solution of a fit, which models from LIBSVM files and reduced "
                 "models are not; train with hssvm, or certify the model that was reduced"
             )
-        dtype = self.dual_coef_.dtype
-        data = self._validate(X, y, dtype, reset=False)
+        points = bind_points(self.kernel, X, self.scaling)
+        data = self._validate(X, y, points, self.dual_coef_.dtype, reset=False)
         rows = data[0] if isinstance(data, tuple) else data
         if self.support_.max(initial=-1) >= rows.shape[0]:
-            self._points = None
             raise ValueError(
                 "X has fewer rows than the training data; pass the rows that the model was trained "
                 "on to certify"
             )
-        if self._points is None and not self._has_training_order(rows):
+        if points is None and not self._has_training_order(rows):
             raise ValueError(
                 "the rows of X are not the training data, or are in another order; pass X as the "
                 "model was trained on it to certify"
             )
-        return data
+        return data, points or self.kernel_
 
     def _has_training_order(self, X: Rows) -> bool:
         """Tell whether support vectors, at most 100 of them, are where they were in training."""
@@ -393,10 +392,15 @@ class BaseKernelSVM(
         return n == 0 or bool(difference.max() <= 1e-4 * abs(expected).max())
 
     def _certify(
-        self, task: Task, X: Rows, y: NDArray[Any] | None, weight: Floats, n_rows: int | None
+        self,
+        task: Task,
+        kernel: Kernel,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        n_rows: int | None,
     ) -> Certificate:
         """Evaluate the model on the rows it was trained on, in float64."""
-        kernel = self._certified_kernel()
         rows = self._certified_rows(X, n_rows)
         problem = task.problem(rows, y, weight, kernel)
         Z = np.zeros((problem.n, problem.k))
@@ -407,11 +411,6 @@ class BaseKernelSVM(
     def _certified_rows(self, X: Rows, n_rows: int | None) -> Rows:
         check_parameter("n_rows", n_rows, [NONE, integer(4)])
         return self._scaling(X).astype(np.float64)
-
-    def _certified_kernel(self) -> Kernel:
-        """Return the kernel of the rows that `_check_certified` has validated."""
-        kernel, self._points = self._points or self.kernel_, None
-        return kernel
 
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""

@@ -249,7 +249,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         >>> bool(certificate.gap[0] < 1e-3), certificate.n_rows
         (True, 5000)
         """
-        X, y = self._check_certified(X, y)
+        (X, y), kernel = self._check_certified(X, y)
         if not np.array_equal(np.unique(y), self.classes_):
             raise ValueError(
                 "y has other classes than the training data; pass the labels that the model was "
@@ -258,19 +258,19 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         codes, weight = np.searchsorted(self.classes_, y), self._check_weight(sample_weight, X)
         task = self._task(codes, weight, np.array([self._fitted_C()]))
         if isinstance(self._exact, PairwisePredictor):
-            return self._certify_pairs(task, X, codes, weight, n_rows)
-        return self._certify(task, X, codes, weight, n_rows)
+            return self._certify_pairs(task, kernel, X, codes, weight, n_rows)
+        return self._certify(task, kernel, X, codes, weight, n_rows)
 
     def _certify_pairs(
         self,
         task: Classification,
+        kernel: Kernel,
         X: Rows,
         codes: NDArray[np.int64],
         weight: Floats,
         n_rows: int | None,
     ) -> Certificate:
         """Evaluate every pair of classes on its rows."""
-        kernel = self._certified_kernel()
         rows = self._certified_rows(X, n_rows)
         problem = task.pairs(codes, weight, rows.dtype)
         Z = np.zeros((problem.n, problem.k))

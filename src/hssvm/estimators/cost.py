@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
+from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.training import FitReport, TrainingConfig
@@ -112,7 +113,7 @@ def estimate_cost(
     ----------
     estimator : BaseKernelSVM
     X : (n, p) array or CSR matrix
-        Already scaled, if the estimator scales.
+        Already scaled, if the estimator scales; numbers of points for an `IndexedKernel`.
     y : (n,) array or None
     kernel : Kernel
     config : TrainingConfig
@@ -124,7 +125,7 @@ def estimate_cost(
     if y is not None:  # stratify the samples by y
         order = order[np.argsort(y[order], kind="stable")]
     sample = _evenly_spaced(order, min(n, SAMPLE))
-    half = _evenly_spaced(sample, -(-sample.size // 2))
+    half = _evenly_spaced(sample, min(sample.size, max(2, -(-sample.size // 2))))
     trial_parameters: dict[str, Any] = {
         "refine": plan.refine,
         "tol": plan.tol,
@@ -152,7 +153,8 @@ def estimate_cost(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DataWarning)  # the fit itself will warn
-            return trial.fit(X[rows], *([] if y is None else [y[rows]]))
+            points = kernel.select(rows) if isinstance(kernel, IndexedKernel) else X[rows]
+            return trial.fit(points, *([] if y is None else [y[rows]]))
 
     # Times are those of the second fit, as the first one is a warm-up.
     start = bool(plan.compressed_start)

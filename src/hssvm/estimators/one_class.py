@@ -222,6 +222,6 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
         -------
         Certificate
         """
-        X = self._check_certified(X)
+        X, kernel = self._check_certified(X)
         weight = self._check_weight(sample_weight, X)
-        return self._certify(NoveltyDetection(self.nu), X, None, weight, n_rows)
+        return self._certify(NoveltyDetection(self.nu), kernel, X, None, weight, n_rows)

@@ -35,6 +35,23 @@ def require_unscaled(scaling: Any, kernel: IndexedKernel) -> None:
         )
 
 
+def bind_points(kernel: Any, X: Any, scaling: Any) -> IndexedKernel | None:
+    """Return the kernel of the training points `X`; None if these are rows of numbers.
+
+    Parameters
+    ----------
+    kernel, scaling
+        Parameters of an estimator.
+    X
+        As passed to `fit`.
+    """
+    unbound = indexed_kernel(kernel)
+    if unbound is None:
+        return None
+    require_unscaled(scaling, unbound)
+    return unbound.bind(X)
+
+
 def predict_points(predictor: Any, kernel: IndexedKernel, X: Any) -> Floats:
     """Evaluate a predictor at new points."""
     here = copy(predictor)

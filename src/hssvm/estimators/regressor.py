@@ -150,6 +150,6 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         -------
         Certificate
         """
-        X, y = self._check_certified(X, y)
+        (X, y), kernel = self._check_certified(X, y)
         weight = self._check_weight(sample_weight, X)
-        return self._certify(self._fitted_task(), X, y, weight, n_rows)
+        return self._certify(self._fitted_task(), kernel, X, y, weight, n_rows)

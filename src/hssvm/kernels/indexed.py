@@ -40,6 +40,10 @@ class IndexedKernel(BlockwiseKernel):
         """Return the kernel of new points `X`, the first argument, with the training points."""
 
     @abstractmethod
+    def select(self, rows: NDArray[np.int64]) -> Any:
+        """Return some of the training points, as `bind` accepts them."""
+
+    @abstractmethod
     def without_points(self) -> IndexedKernel:
         """Return the kernel as a model stores it: with what `at` needs only."""
 

@@ -67,6 +67,11 @@ class ObjectKernel(IndexedKernel):
         """Return the kernel of new objects with the training objects."""
         return replace(self, objects=_as_objects(X))
 
+    def select(self, rows: NDArray[np.int64]) -> list[Any]:
+        """Return some of the training objects."""
+        assert self.training_objects is not None, "the kernel has no objects"
+        return list(self.training_objects[rows])
+
     def without_points(self) -> ObjectKernel:
         """Return the kernel with the training objects only."""
         return replace(self, objects=None)

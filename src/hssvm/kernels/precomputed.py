@@ -80,6 +80,10 @@ class Precomputed(IndexedKernel):
             )
         return replace(self, K=matrix, symmetric=False)
 
+    def select(self, rows: NDArray[np.int64]) -> Floats:
+        """Return the matrix of some of the training points."""
+        return self.values(rows, rows)
+
     def without_points(self) -> Precomputed:
         """Return the kernel without its matrix."""
         return Precomputed(self.landmarks, self.n_training)
