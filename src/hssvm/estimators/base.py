@@ -18,7 +18,6 @@ from sklearn.utils.validation import (
     check_array,
     check_is_fitted,
     check_X_y,
-    validate_data,
 )
 
 from hssvm._threads import serial_blas
@@ -41,12 +40,12 @@ from hssvm.estimators.parameters import (
 from hssvm.estimators.points import bind_points, indexed_kernel, predict_points
 from hssvm.estimators.reduction import ReducibleEstimator
 from hssvm.estimators.saving import has_form, name_of
+from hssvm.estimators.validation import FLOATS, require_complete_target, validate_rows
 from hssvm.estimators.warn import warn
 from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.persistence.archive import require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.few_rows import is_plain
@@ -59,10 +58,6 @@ from hssvm.training.forest import Forest
 from hssvm.training.scaling import Scaling, require_moderate
 
 logger = logging.getLogger(__name__)
-
-FLOATS = [np.float64, np.float32]
-"""Accepted dtypes of X; others are converted to the first."""
-
 
 NO_OUT_OF_FOLD = (
     "The fit was stopped before the models that leave out a fold were trained: there are no "
@@ -157,10 +152,11 @@ class BaseKernelSVM(
         **options: Any,
     ) -> Any:
         """Return the rows for the training functions, and y if given; see `bind_points`."""
+        if not isinstance(y, str):
+            require_complete_target(y, numeric=options.get("y_numeric", False))
         options |= {"accept_sparse": "csr", "dtype": dtype, "order": "C"}
         if points is None:
-            require_valid_sparse(X)
-            return validate_data(self, X, y, reset=reset, **options)
+            return validate_rows(self, X, y, reset=reset, **options)
         rows = points.points()
         if reset:
             for name in ("n_features_in_", "feature_names_in_"):
@@ -322,14 +318,13 @@ class BaseKernelSVM(
             return predict_points(predictor, self.kernel_, X)
         dtype = predictor.X.dtype
         if not self._needs_no_validation(X, dtype):
-            require_valid_sparse(X)
-            X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+            X = validate_rows(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
         X = self._scaling(X)
         self.kernel_.check_rows(X)
         return predictor(X)
 
     def _needs_no_validation(self, X: Any, dtype: np.dtype[Any]) -> bool:
-        """Whether `X` is clearly valid; `validate_data` would take most of the time of few rows."""
+        """Whether `X` is clearly valid; `validate_rows` would take most of the time of few rows."""
         return bool(
             is_plain(X, dtype)
             and X.shape[0] > 0

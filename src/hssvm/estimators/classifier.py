@@ -20,6 +20,7 @@ from hssvm.estimators.labels import (
     check_labels,
     class_weights,
     classify,
+    encode_labels,
     require_two_classes,
     require_two_rows,
 )
@@ -58,14 +59,14 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         """Set `classes_`; return rows, class indices and sample weights."""
         require_calibrator(self.probability)
         X, y = self._check_rows(X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = encode_labels(y)
         self._next_multi_class = "ovr"
         check_labels(y, self.classes_.size)
         weight = self._check_weight(sample_weight, X)
         if self.probability is not None and self.classes_.size > 1:
             counts = np.bincount(codes[weight > 0], minlength=self.classes_.size)
             require_two_rows(self.classes_, counts)
-        return X, codes.astype(np.int64), weight
+        return X, codes, weight
 
     def _task(
         self, codes: NDArray[np.int64], weight: Floats, Cs: NDArray[np.float64]
@@ -250,12 +251,13 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         (True, 5000)
         """
         (X, y), kernel = self._check_certified(X, y)
-        if not np.array_equal(np.unique(y), self.classes_):
+        classes, codes = encode_labels(y)
+        if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 "y has other classes than the training data; pass the labels that the model was "
                 "trained on to certify"
             )
-        codes, weight = np.searchsorted(self.classes_, y), self._check_weight(sample_weight, X)
+        weight = self._check_weight(sample_weight, X)
         task = self._task(codes, weight, np.array([self._fitted_C()]))
         if isinstance(self._exact, PairwisePredictor):
             return self._certify_pairs(task, kernel, X, codes, weight, n_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,26 @@ def check_labels(y: NDArray[Any], n_classes: int) -> None:
     if problem is not None:  # scikit-learn's checks look for the first words
         raise ValueError(f"Unknown label type: {problem}; use SVR for regression")
     check_classification_targets(y)
+
+
+def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes, ascending, and the index of every label in them."""
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        require_one_type(y)
+        raise
+    return classes, codes.astype(np.int64)
+
+
+def require_one_type(labels: Iterable[Any]) -> None:
+    """Raise TypeError if labels have several types."""
+    types = sorted({type(label).__name__ for label in labels})
+    if len(types) > 1:
+        raise TypeError(
+            f"y contains labels of different types, {' and '.join(types)}; convert them to one "
+            "type, for example with [str(label) for label in y]"
+        ) from None
 
 
 def class_weights(

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
 
 from hssvm.estimators.parameters import POSITIVES, check_parameter
 from hssvm.estimators.points import predict_points
 from hssvm.estimators.svc import SVC
-from hssvm.kernels.base import Floats, Rows, as_rows
+from hssvm.estimators.validation import FLOATS, naming_columns
+from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.training import FitReport
@@ -67,7 +69,9 @@ class SVCPath(ShownAsText):
         if isinstance(kernel, IndexedKernel):
             values = predict_points(self.predictor, kernel, X)
         else:
-            X = self.scaling(as_rows(X))
+            with naming_columns(X):
+                X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
+            X = self.scaling(X)
             kernel.check_rows(X)
             values = self.predictor(X)
         return values + self.intercept_.astype(values.dtype)

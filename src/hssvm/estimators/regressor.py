@@ -42,8 +42,6 @@ class Regressor(RegressorMixin, BaseKernelSVM):
     ) -> tuple[Rows, NDArray[np.float64], Floats]:
         """Return rows, targets and sample weights."""
         X, y = self._check_rows(X, y, y_numeric=True)
-        if y.dtype.kind not in "fiub":
-            raise ValueError("y contains labels, not numbers; use SVC for classification")
         if self.out_of_fold and y.size == 1:
             raise ValueError("out_of_fold=True needs at least two rows")
         return X, y, self._check_weight(sample_weight, X)

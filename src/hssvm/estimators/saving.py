@@ -254,8 +254,9 @@ def rows_are_support(predictor: Predictor) -> bool:
 
 
 def name_of(y: Any) -> str | None:
-    """Name of a pandas Series if it is a string, else None."""
-    name = getattr(y, "name", None)
+    """Name of a Series, or of the column of a frame with one; None if it is not a string."""
+    columns: Any = getattr(y, "columns", ())
+    name = columns[0] if len(columns) == 1 else getattr(y, "name", None)
     return name if isinstance(name, str) else None
 
 

@@ -1,0 +1,114 @@
+"""Columns of data frames that are not numbers: which they are, and how to convert them.
+
+Frames of pandas and Polars are recognized by their attributes; neither is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+NAMED = 5
+"""Number of columns that an error names."""
+
+
+def is_frame(X: Any) -> bool:
+    """Whether `X` is a data frame."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def require_numbers(X: Any) -> None:
+    """Raise ValueError if `X` contains text, categories or dates; reads the dtypes only.
+
+    Columns of objects are converted to find out.
+    """
+    if is_frame(X):
+        text, dates = _not_numeric(X)
+        if text or dates:
+            raise ValueError(_message(X, text, dates, _missing(X, {*text, *dates})))
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError("X contains dates; convert them, for example with X.astype('int64')")
+
+
+def require_no_missing(X: Any) -> None:
+    """Raise ValueError if a frame of numbers has missing values."""
+    if is_frame(X) and (missing := _missing(X, set())):
+        raise ValueError(_message(X, [], [], missing)) from None
+
+
+def _not_numeric(X: Any) -> tuple[list[int], list[int]]:
+    """Return the positions of columns with text or categories, and of those with dates."""
+    text, dates = [], []
+    for position, dtype in enumerate(X.dtypes):
+        if _is_temporal(dtype):
+            dates.append(position)
+        elif not _is_numeric(dtype) and not _holds_numbers(X, position, dtype):
+            text.append(position)
+    return text, dates
+
+
+def _is_temporal(dtype: Any) -> bool:
+    if hasattr(dtype, "is_temporal"):  # Polars
+        return bool(dtype.is_temporal())
+    return dtype.kind in "mM"
+
+
+def _is_numeric(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # Polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    return dtype.kind in "biufc"
+
+
+def _holds_numbers(X: Any, position: int, dtype: Any) -> bool:
+    """Whether all values of a pandas column of objects are numbers or missing."""
+    if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
+        return False
+    column = X.iloc[:, position]
+    try:
+        column[column.notna()].to_numpy().astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _missing(X: Any, others: set[int]) -> list[int]:
+    """Return the positions of columns with missing values, except for `others`."""
+    if hasattr(X, "isna"):
+        flags = np.asarray(X.isna().any(axis=0))
+        return [int(position) for position in np.flatnonzero(flags) if position not in others]
+    numeric = (position for position in range(len(X.columns)) if position not in others)
+    return [p for p in numeric if np.isnan(X[:, p].to_numpy().astype(np.float64)).any()]
+
+
+def _message(X: Any, text: list[int], dates: list[int], missing: list[int]) -> str:
+    found = [(text, "text or categories"), (dates, "dates"), (missing, "missing values")]
+    clauses = [_clause([X.columns[p] for p in where], what) for where, what in found if where]
+    steps = []
+    if text or dates:
+        by_name = all(isinstance(name, str) for name in X.columns)
+        columns = [(_labels(X, where) if by_name else where) for where in (text, dates)]
+        to_numbers = "astype('int64')" if hasattr(X, "astype") else "cast(int)"
+        encoders = (
+            "OneHotEncoder(handle_unknown='ignore')",
+            f"FunctionTransformer(lambda dates: dates.{to_numbers})",
+        )
+        parts = [f"({e}, {c})" for e, c in zip(encoders, columns, strict=True) if c]
+        steps.append(f"make_column_transformer({', '.join(parts)}, remainder='passthrough')")
+    steps += ["SimpleImputer()"] if missing else []
+    return (
+        f"X must contain numbers, but {' and '.join(clauses)}; convert them, for example with "
+        f"make_pipeline({', '.join(steps)}, model)"
+    )
+
+
+def _labels(X: Any, positions: list[int]) -> list[str]:
+    return [str(X.columns[position]) for position in positions]
+
+
+def _clause(names: Sequence[Any], what: str) -> str:
+    shown = ", ".join(map(repr, names[:NAMED]))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    noun, verb = ("column", "contains") if len(names) == 1 else ("columns", "contain")
+    return f"{noun} {shown}{more} {verb} {what}"
