@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import re
+import traceback
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sklearn.base import clone
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM, svc_path
-from hssvm.estimators.parameters import INSTEAD, RULES
+from hssvm.estimators.parameters import RULES
 from hssvm.kernels import Gaussian
 
 ESTIMATORS = [SVC, SVR, OneClassSVM, SVCCV, SVRCV]
@@ -141,6 +142,69 @@ def test_errors_of_other_methods(rows):
             model.certify(*rows, n_rows=n_rows)
 
 
+def test_other_names_of_kernels(rows):
+    for kernel, known in {"gaussian": "rbf", "RBF": "rbf", "Polynomial": "poly"}.items():
+        with pytest.raises(ValueError, match=rf"got '{kernel}'; use kernel='{known}'$"):
+            SVC(kernel=kernel).fit(*rows)
+    with pytest.raises(ValueError, match="got 'sigmoid'; that kernel is not positive semi-def"):
+        SVC(kernel="sigmoid").fit(*rows)
+    with pytest.raises(ValueError, match=r"got 'wide'$"):
+        SVC(kernel="wide").fit(*rows)
+
+
+@pytest.mark.parametrize("kind", [SVC, SVCCV])
+def test_probabilities_as_in_scikit_learn(kind, rows, tmp_path):
+    X, y = rows
+    given, bools = (
+        [kind(probability=value, random_state=0).fit(X, y) for value in values]
+        for values in (("sigmoid", None), (True, False))
+    )
+    np.testing.assert_array_equal(bools[0].predict_proba(X), given[0].predict_proba(X))
+    assert not hasattr(bools[1], "predict_proba")
+    assert bools[0].get_params()["probability"] is True
+    bools[0].save(tmp_path / "model.hssvm")
+    loaded = hssvm.load(tmp_path / "model.hssvm")
+    np.testing.assert_array_equal(loaded.predict_proba(X), bools[0].predict_proba(X))
+    assert "folds" in kind(probability=True).fit(X, y).fit_report_.seconds
+    np.testing.assert_array_equal(
+        clone(given[0]).set_params(probability=np.True_).fit(X, y).predict_proba(X),
+        given[0].predict_proba(X),
+    )
+
+
+def test_the_last_line_of_a_traceback_says_how_to_get_probabilities(rows):
+    model = SVC().fit(*rows)
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match="set probability='sigmoid' and fit") as caught:
+            getattr(model, name)
+        assert caught.value.__cause__ is None
+        assert "probability='sigmoid'" in traceback.format_exception(caught.value)[-1]
+        assert inspect.getdoc(getattr(SVC, name)) == inspect.getdoc(
+            getattr(SVC(probability=True), name)
+        )
+
+
+UNSUPPORTED = [
+    "n_jobs", "shrinking", "cache_size", "break_ties", "decision_function_shape", "beta"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_parameters_are_explained_everywhere(name, rows):
+    distributed = pytest.importorskip("hssvm.dask")
+    on_dask = [getattr(distributed, kind) for kind in ("SVC", "SVR", "OneClassSVM", "SVCCV")]
+    for kind in (*ESTIMATORS, *on_dask):
+        known = kind._get_param_names()
+        assert not kind._instead.keys() & known
+        assert set(re.findall(r"(\w+)='", kind._instead[name])) <= set(known)
+        with pytest.raises(TypeError, match=rf"^{kind.__name__} has no parameter '{name}': \w"):
+            kind(**{name: 1})
+    for path in (svc_path, distributed.svc_path):
+        with pytest.raises(TypeError, match=rf"^svc_path has no parameter '{name}': \w"):
+            path(*rows, [1.0], **{name: 1})
+
+
 def test_parameters_of_scikit_learn_have_a_replacement():
     ours = {"SVC": SVC, "SVR": SVR, "OneClassSVM": OneClassSVM}
     for name, kind in ours.items():
@@ -148,7 +212,7 @@ def test_parameters_of_scikit_learn_have_a_replacement():
         lacking = theirs.keys() - inspect.signature(kind).parameters.keys()
         assert "shrinking" in lacking
         for parameter in lacking:
-            told = re.escape(f"{name} has no parameter '{parameter}': {INSTEAD[parameter]}")
+            told = re.escape(f"{name} has no parameter '{parameter}': {kind._instead[parameter]}")
             with pytest.raises(TypeError, match=told):
                 kind(**{parameter: True})
     with pytest.raises(TypeError, match="SVCCV has no parameter 'break_ties': leave it out"):

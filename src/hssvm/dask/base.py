@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,12 +23,18 @@ from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import resolve_gamma
-from hssvm.estimators.parameters import NONE, check_parameter, integer
+from hssvm.estimators.parameters import INSTEAD, NONE, check_parameter, integer
 from hssvm.estimators.points import require_rows_of_numbers
 from hssvm.kernels import Kernel
 from hssvm.solvers import Status
 from hssvm.training import Task
 from hssvm.training.certificate import Certificate
+
+DASK_INSTEAD = {
+    "n_jobs": "leave it out, a fit uses all workers of the cluster",
+    "cache_size": "leave it out, the memory of the workers is a setting of the cluster",
+}
+"""Alternatives to parameters of `sklearn.svm`, where a cluster differs from one machine."""
 
 
 class BaseDaskSVM(ConfiguredSVM):
@@ -36,6 +43,8 @@ class BaseDaskSVM(ConfiguredSVM):
     A subclass has parameters of its local counterpart; it creates the task, and interprets the
     decision values.
     """
+
+    _instead: ClassVar[Mapping[str, str]] = INSTEAD | DASK_INSTEAD
 
     _local: ClassVar[type[BaseKernelSVM]]
     """The counterpart on one machine."""

@@ -11,9 +11,15 @@ from distributed import Client
 from numpy.typing import NDArray
 
 import hssvm.estimators
+from hssvm.dask.base import DASK_INSTEAD
 from hssvm.dask.model import DistributedModel
 from hssvm.dask.svc import SVC
-from hssvm.estimators.parameters import POSITIVES, check_parameter
+from hssvm.estimators.parameters import (
+    CLASSIFIER_INSTEAD,
+    POSITIVES,
+    check_parameter,
+    refuse_parameters,
+)
 from hssvm.kernels.base import Floats
 from hssvm.training import FitReport
 
@@ -121,8 +127,8 @@ def svc_path(
            [False, False, False]])
     >>> client.close()
     """
-    if "C" in parameters:
-        raise TypeError("svc_path has no parameter 'C': pass the values as Cs")
+    instead = CLASSIFIER_INSTEAD | DASK_INSTEAD | {"C": "pass the values as Cs"}
+    refuse_parameters("svc_path", parameters, instead)
     check_parameter("Cs", Cs, [POSITIVES])
     model = PathSVC(**{"refine": False, **parameters}, client=client)
     return model.fit_path(X, y, np.asarray(Cs, np.float64), sample_weight)

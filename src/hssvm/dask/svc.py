@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -13,11 +13,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 import hssvm.estimators
-from hssvm.dask.base import BaseDaskSVM
+from hssvm.dask.base import DASK_INSTEAD, BaseDaskSVM
 from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Layout
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.labels import class_weights, classify, require_two_classes, require_two_rows
+from hssvm.estimators.parameters import CLASSIFIER_INSTEAD, as_calibrator
 from hssvm.estimators.probability import ProbabilityMixin
 from hssvm.estimators.warn import warn
 from hssvm.hss import NestedNystroem
@@ -72,6 +73,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
     """
 
     _task_name = "classification"
+    _instead: ClassVar[Mapping[str, str]] = CLASSIFIER_INSTEAD | DASK_INSTEAD
     _local: ClassVar[type[hssvm.estimators.SVC]] = hssvm.estimators.SVC
 
     def __init__(
@@ -93,7 +95,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         leaf_size: int | None = None,
         max_rank: int | None = None,
         compressor: NestedNystroem | None = None,
-        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
+        probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -136,7 +138,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         -------
         self
         """
-        require_calibrator(self.probability)
+        require_calibrator(as_calibrator(self.probability))
         self._fit(X, y, sample_weight, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels
@@ -147,7 +149,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
     def _use_out_of_fold(self) -> None:
         """Set what follows from decision values of rows that the models have not seen."""
         held_out, self._held_out_rows = self._held_out_rows, None
-        if held_out is None or self.probability is None:
+        if held_out is None or as_calibrator(self.probability) is None:
             self._calibrate(None, np.empty(0, np.int64), np.empty(0), 0)
             return
         codes, weight = held_out.y, held_out.weight
@@ -175,7 +177,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
             raise ValueError(f"class_weight has labels that are not in y: {labels}; leave them out")
         factors = class_weights(self.class_weight, classes.labels, classes.counts)
         require_two_classes(type(self).__name__, factors * classes.weights)
-        if self.probability is not None:
+        if as_calibrator(self.probability) is not None:
             require_two_rows(classes.labels, classes.counts)
         return Classification(factors, self._Cs(classes.labels.size))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm.dask.svc import SVC, classified
 from hssvm.estimators.calibration import require_calibrator
-from hssvm.estimators.parameters import GAMMAS, POSITIVES, RULES, Rule
+from hssvm.estimators.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
 from hssvm.estimators.warn import warn
 from hssvm.exceptions import DataWarning
 from hssvm.hss import NestedNystroem
@@ -81,7 +81,7 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         leaf_size: int | None = None,
         max_rank: int | None = None,
         compressor: NestedNystroem | None = None,
-        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
+        probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -120,7 +120,7 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         self
         """
         self._check_parameters()
-        require_calibrator(self.probability)
+        require_calibrator(as_calibrator(self.probability))
         scores = np.array([self._search(gamma, X, y, sample_weight) for gamma in self.gammas])
         mean = scores.mean(axis=2)
         order = np.argsort(self.Cs, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -24,6 +24,7 @@ from hssvm.estimators.labels import (
     require_two_classes,
     require_two_rows,
 )
+from hssvm.estimators.parameters import CLASSIFIER_INSTEAD, as_calibrator
 from hssvm.estimators.probability import ProbabilityMixin
 from hssvm.estimators.saving import has_form
 from hssvm.kernels import Kernel
@@ -48,6 +49,10 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
     """`multi_class_` of the fit in progress: if it fails, the last one is kept."""
 
     _task_name = "classification"
+    _instead: ClassVar[Mapping[str, str]] = CLASSIFIER_INSTEAD | {
+        "decision_function_shape": f"{CLASSIFIER_INSTEAD['decision_function_shape']}; multi_class="
+        "'ovo' or 'ovr' is how more than two classes are trained",
+    }
 
     def _fitted_C(self) -> float:
         """Return the C of the fitted model."""
@@ -57,13 +62,14 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Rows, NDArray[np.int64], Floats]:
         """Set `classes_`; return rows, class indices and sample weights."""
-        require_calibrator(self.probability)
+        calibrator = as_calibrator(self.probability)
+        require_calibrator(calibrator)
         X, y = self._check_rows(X, y)
         self.classes_, codes = encode_labels(y)
         self._next_multi_class = "ovr"
         check_labels(y, self.classes_.size)
         weight = self._check_weight(sample_weight, X)
-        if self.probability is not None and self.classes_.size > 1:
+        if calibrator is not None and self.classes_.size > 1:
             counts = np.bincount(codes[weight > 0], minlength=self.classes_.size)
             require_two_rows(self.classes_, counts)
         return X, codes, weight

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Literal
+from functools import wraps
+from typing import Any, ClassVar, Literal
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from hssvm.estimators.kernel import check_kernel_parameter, make_kernel
 from hssvm.estimators.parameters import (
+    INSTEAD,
     RULES,
     InvalidParameterError,
     Rule,
     as_bytes,
+    as_calibrator,
     as_scalar,
     check_parameters,
+    refuse_parameters,
 )
 from hssvm.hss import Compressor
 from hssvm.kernels import Kernel
@@ -38,6 +42,9 @@ class ConfiguredSVM(BaseEstimator):
     _rules: ClassVar[Mapping[str, Rule]] = RULES
     """Accepted values of the parameters."""
 
+    _instead: ClassVar[Mapping[str, str]] = INSTEAD
+    """Alternatives to parameters that the estimator does not have, for errors."""
+
     _compressed_start: bool | None = None
     """See `TrainingConfig`; `estimate_cost` sets it."""
 
@@ -45,10 +52,16 @@ class ConfiguredSVM(BaseEstimator):
     prediction: str = "auto"
     warm_start: bool = False
     out_of_fold: bool = False
-    probability: Literal["sigmoid", "isotonic", "temperature"] | None = None
+    probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None
     memory_limit: float | str | None = None
     compressor: Compressor | None
     max_time: float | None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give the constructor errors that explain what to pass instead."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", _explaining(cls.__init__))  # noqa: B010, mypy refuses =
 
     def _check_parameters(self) -> None:
         check_parameters(self.get_params(deep=False), self._rules)
@@ -95,7 +108,8 @@ class ConfiguredSVM(BaseEstimator):
         """Number of rows for which out-of-fold decision values are needed."""
         if self.out_of_fold:
             return math.inf
-        return 0 if self.probability is None else HELD_OUT_ROWS[self.probability]
+        calibrator = as_calibrator(self.probability)
+        return 0 if calibrator is None else HELD_OUT_ROWS[calibrator]
 
     def _config(self) -> TrainingConfig:
         """Return the configuration of a fit, with a new seed."""
@@ -124,3 +138,14 @@ class ConfiguredSVM(BaseEstimator):
 
     def _seed(self) -> int:
         return int(check_random_state(as_scalar(self.random_state)).randint(2**31 - 1))
+
+
+def _explaining(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor with the same signature, which scikit-learn reads."""
+
+    @wraps(init)
+    def wrapped(self: ConfiguredSVM, *args: Any, **parameters: Any) -> None:
+        refuse_parameters(type(self).__name__, parameters, self._instead)
+        init(self, *args, **parameters)
+
+    return wrapped

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
+from hssvm.estimators.parameters import as_calibrator
 from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
@@ -143,7 +144,7 @@ def estimate_cost(
         multi_class = "ovo" if plan.exact(n) else "ovr"
         trial_parameters["multi_class"] = multi_class
     # A sample may lack rows of rare classes, which probabilities need.
-    if getattr(estimator, "probability", None) is not None:
+    if as_calibrator(getattr(estimator, "probability", None)) is not None:
         trial_parameters |= {"probability": None, "out_of_fold": True}
     one_vs_one = multi_class == "ovo" and y is not None and np.unique(y).size > 2
 

@@ -44,6 +44,9 @@ WITHOUT_PARAMETERS: dict[str, Callable[[], Kernel]] = {
 
 KERNELS = (*RADIAL, "poly", *WITHOUT_PARAMETERS)
 
+OTHER_NAMES = {"gaussian": "rbf", "polynomial": "poly"}
+"""Names of kernels elsewhere."""
+
 
 def make_kernel(kernel: Any, gamma: Callable[[], float], degree: int, coef0: float) -> Kernel:
     """Return the kernel; `gamma` is called only if the kernel has one."""
@@ -73,8 +76,17 @@ def check_kernel_parameter(kernel: Any) -> None:
         raise InvalidParameterError(
             f"kernel must be one of {', '.join(map(repr, KERNELS))}, a Kernel such as "
             "hssvm.kernels.Gaussian(0.5), or a function of two sets of rows, got "
-            f"{kernel!r} ('sigmoid' is not positive semi-definite)"
+            f"{kernel!r}{_hint(kernel)}"
         )
+
+
+def _hint(kernel: Any) -> str:
+    """What to pass instead of a name that is not accepted."""
+    name = kernel.lower() if isinstance(kernel, str) else ""
+    known = OTHER_NAMES.get(name, name)
+    if known in KERNELS:
+        return f"; use kernel={known!r}"
+    return "; that kernel is not positive semi-definite" if name == "sigmoid" else ""
 
 
 def resolve_gamma(gamma: float | str, n_features: int, variance: Callable[[], float]) -> float:

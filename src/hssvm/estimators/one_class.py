@@ -11,7 +11,6 @@ from sklearn.base import OutlierMixin
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.cost import CostEstimate
-from hssvm.estimators.parameters import without
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats
 from hssvm.persistence import savable
@@ -67,7 +66,6 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
 
     _task_name = "novelty detection"
 
-    @without("shrinking", "cache_size")
     def __init__(
         self,
         nu: float = 0.5,

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hssvm.hss import Compressor
 from hssvm.training.scaling import SCALINGS
-
-P = ParamSpec("P")
 
 
 class InvalidParameterError(ValueError, TypeError):
@@ -132,6 +129,21 @@ def as_bytes(value: Any) -> float | None:
     return float(value)
 
 
+def as_calibrator(probability: Any) -> str | None:
+    """Convert the parameter `probability` to the name of a calibrator; None if there is none.
+
+    Examples
+    --------
+    >>> from hssvm.estimators.parameters import as_calibrator
+    >>> as_calibrator(True), as_calibrator(False), as_calibrator("isotonic")
+    ('sigmoid', None, 'isotonic')
+    """
+    value = as_scalar(probability)
+    if isinstance(value, bool):
+        return "sigmoid" if value else None
+    return None if value is None else str(value)
+
+
 def is_size(value: Any) -> bool:
     """Whether `value` is a positive memory size such as "4GB"."""
     value = as_scalar(value)
@@ -168,7 +180,7 @@ RULES: Mapping[str, Rule] = {
     "coef0": [number("a number of at least 0 (the kernel is indefinite below)", lambda v: v >= 0)],
     "class_weight": [NONE, word("balanced"), CLASS_WEIGHTS],
     "multi_class": [word("auto"), word("ovo"), word("ovr")],
-    "probability": [NONE, word("sigmoid"), word("isotonic"), word("temperature")],
+    "probability": [NONE, BOOL, word("sigmoid"), word("isotonic"), word("temperature")],
     "tol": [NONE, POSITIVE],
     "solver": [word("admm"), word("paper")],
     "max_iter": [NONE, integer(1)],
@@ -205,19 +217,26 @@ def check_parameters(parameters: Mapping[str, Any], rules: Mapping[str, Rule]) -
 
 
 INSTEAD = {
+    "n_jobs": "leave it out, fits use all cores; the environment variable OMP_NUM_THREADS, or "
+    "threadpoolctl.threadpool_limits, sets the number of threads",
     "cache_size": "use memory_limit='4GB', which limits the memory of all stages",
     "shrinking": "leave it out, the solvers do not need it",
-    "decision_function_shape": "leave it out, decision values always have the shape of 'ovr'; "
-    "multi_class='ovo' or 'ovr' is how more than two classes are trained",
+    "beta": "leave it out, the solver chooses the penalty of its iterations",
+    "decision_function_shape": "leave it out, it is a parameter of classifiers",
+    "break_ties": "leave it out, it is a parameter of classifiers",
+}
+"""What to do instead of passing parameters that an estimator does not have."""
+
+CLASSIFIER_INSTEAD = {
+    **INSTEAD,
+    "decision_function_shape": "leave it out, decision values always have the shape of 'ovr'",
     "break_ties": "leave it out, and use decision_function(X).argmax(axis=1) to break ties",
 }
-"""Alternatives to parameters of `sklearn.svm` that are not supported."""
+"""The same for classifiers."""
 
 
-def without(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Decorate an `__init__` so that unsupported parameters of `sklearn.svm` raise a helpful error.
-
-    The signature, which scikit-learn reads, remains that of the decorated function.
+def refuse_parameters(owner: str, given: Iterable[str], instead: Mapping[str, str]) -> None:
+    """Raise TypeError for the first parameter that has an alternative.
 
     Examples
     --------
@@ -227,16 +246,6 @@ def without(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
         ...
     TypeError: SVC has no parameter 'shrinking': leave it out, the solvers do not need it
     """
-
-    def decorate(init: Callable[P, None]) -> Callable[P, None]:
-        @wraps(init)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-            for name in names:
-                if name in kwargs:
-                    kind = type(args[0]).__name__
-                    raise TypeError(f"{kind} has no parameter {name!r}: {INSTEAD[name]}")
-            init(*args, **kwargs)
-
-        return wrapped
-
-    return decorate
+    for name in given:
+        if name in instead:
+            raise TypeError(f"{owner} has no parameter {name!r}: {instead[name]}")

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from hssvm.estimators.parameters import POSITIVES, check_parameter
+from hssvm.estimators.parameters import (
+    CLASSIFIER_INSTEAD,
+    POSITIVES,
+    check_parameter,
+    refuse_parameters,
+)
 from hssvm.estimators.points import predict_points
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.validation import FLOATS, naming_columns
@@ -20,6 +25,15 @@ from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.training import FitReport
 from hssvm.training.display import ShownAsText
 from hssvm.training.scaling import Scaling
+
+PATH_INSTEAD = CLASSIFIER_INSTEAD | {
+    "C": "pass the values as Cs",
+    "prediction": "use SVC for exact prediction",
+    "out_of_fold": "use SVC for out-of-fold decision values",
+    "probability": "use SVC for probabilities",
+    "warm_start": "a path has no earlier fit to start from",
+}
+"""Alternatives to parameters that `svc_path` does not have."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,15 +156,7 @@ def svc_path(
     array([[ True,  True,  True],
            [False, False, False]])
     """
-    for name, instead in {
-        "C": "pass the values as Cs",
-        "prediction": "use SVC for exact prediction",
-        "out_of_fold": "use SVC for out-of-fold decision values",
-        "probability": "use SVC for probabilities",
-        "warm_start": "a path has no earlier fit to start from",
-    }.items():
-        if name in parameters:
-            raise TypeError(f"svc_path has no parameter {name!r}: {instead}")
+    refuse_parameters("svc_path", parameters, PATH_INSTEAD)
     check_parameter("Cs", Cs, [POSITIVES])
     model = PathSVC(**{"refine": False, **parameters})
     return model.fit_path(X, y, np.asarray(Cs, dtype=np.float64), sample_weight)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from hssvm.estimators.available import available_after
 from hssvm.estimators.calibration import (
     COVERAGE,
     Calibration,
@@ -20,7 +20,7 @@ from hssvm.estimators.calibration import (
     probabilities,
     require_ascending,
 )
-from hssvm.estimators.parameters import check_parameter
+from hssvm.estimators.parameters import as_calibrator, check_parameter
 from hssvm.estimators.saving import has_form
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import require
@@ -28,13 +28,12 @@ from hssvm.persistence.archive import require
 METHODS = "sigmoid", "isotonic", "temperature"
 
 
-def _has_probabilities(model: ProbabilityMixin) -> bool:
-    if model.probability is None and model.calibration_ is None:
+def _require_probabilities(model: ProbabilityMixin) -> None:
+    if as_calibrator(model.probability) is None and model.calibration_ is None:
         raise AttributeError(
             f"{type(model).__name__} has probabilities only if it is trained with them; set "
             "probability='sigmoid' and fit again"
         )
-    return True
 
 
 class ProbabilityMixin:
@@ -43,7 +42,7 @@ class ProbabilityMixin:
     _saved: ClassVar[tuple[str, ...]] = ("calibration_", "conformity_scores_")
 
     classes_: NDArray[Any]
-    probability: Literal["sigmoid", "isotonic", "temperature"] | None
+    probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None
     calibration_: Calibration | None = None
     conformity_scores_: NDArray[np.float64] | None = None
     _from_values: Callable[[Callable[[Floats], NDArray[Any]], Any], NDArray[Any]]
@@ -69,14 +68,15 @@ class ProbabilityMixin:
         used = weight > 0
         scores = np.take_along_axis(nonconformity(values), codes[:, None], axis=1)[:, 0]
         self.conformity_scores_ = kept_scores(scores[used], seed)
-        if self.probability is not None:
+        calibrator = as_calibrator(self.probability)
+        if calibrator is not None:
             columns = values.reshape(codes.size, -1)
             n_classes = self.classes_.size
             self.calibration_ = fit_calibration(
-                self.probability, columns[used], codes[used], n_classes, weight[used]
+                calibrator, columns[used], codes[used], n_classes, weight[used]
             )
 
-    @available_if(_has_probabilities)
+    @available_after(_require_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes; only with `probability`.
 
@@ -123,7 +123,7 @@ class ProbabilityMixin:
 
         return of_values
 
-    @available_if(_has_probabilities)
+    @available_after(_require_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities; see `predict_proba`.
 

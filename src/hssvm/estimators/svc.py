@@ -9,7 +9,6 @@ import numpy as np
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.cost import CostEstimate
-from hssvm.estimators.parameters import without
 from hssvm.hss import Compressor
 from hssvm.persistence import savable
 
@@ -44,11 +43,12 @@ default='rbf'
         as in `sklearn.svm.SVC`), or for every class against all others (one-vs-rest). 'auto' is
         'ovo' if the solution is exact: a pair has few rows, and needs no compression. On the
         compressed kernel, 'auto' is 'ovr', as every classifier costs a column there.
-    probability : {'sigmoid', 'isotonic', 'temperature'} or None, default=None
+    probability : {'sigmoid', 'isotonic', 'temperature'}, bool or None, default=None
         How `predict_proba` turns decision values into probabilities: the calibrator, as in
         `sklearn.calibration.CalibratedClassifierCV`. It is fitted to out-of-fold decision values of
         about 10,000 rows (30,000 for 'isotonic'), at least a fifth of all rows. Exact models are
-        the same as without `probability`; forests differ within their tolerance.
+        the same as without `probability`; forests differ within their tolerance. True is 'sigmoid',
+        and False is None.
     tol : float, default=None
         Relative duality gap at which training stops; refinement continues to a tenth of it. None
         means 1e-3, or 5e-2 for the trees of a forest (1.5e-2 from 100,000 rows on).
@@ -155,7 +155,6 @@ default='rbf'
     True
     """
 
-    @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
     def __init__(
         self,
         C: float = 1.0,
@@ -166,7 +165,7 @@ default='rbf'
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         multi_class: Literal["auto", "ovo", "ovr"] = "auto",
-        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
+        probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         tol: float | None = None,
         solver: Literal["admm", "paper"] = "admm",
         max_iter: int | None = None,

@@ -8,7 +8,6 @@ import numpy as np
 
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.cost import CostEstimate
-from hssvm.estimators.parameters import without
 from hssvm.estimators.regressor import Regressor
 from hssvm.hss import Compressor
 from hssvm.persistence import savable
@@ -66,7 +65,6 @@ verbose
     (True, True)
     """
 
-    @without("shrinking", "cache_size")
     def __init__(
         self,
         C: float = 1.0,

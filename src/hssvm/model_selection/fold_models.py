@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from hssvm.estimators.calibration import Calibration, fit_calibration
+from hssvm.estimators.parameters import as_calibrator
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
@@ -81,7 +82,8 @@ class FoldSVC(SVC):
     @cached_property
     def calibration_(self) -> Calibration | None:  # type: ignore[override]
         """Calibration by the rows of the other folds, from models that have not seen them."""
-        if self.probability is None:
+        calibrator = as_calibrator(self.probability)
+        if calibrator is None:
             return None
         own = np.zeros(self.codes.size, bool)
         own[self.model.test] = True
@@ -94,9 +96,7 @@ class FoldSVC(SVC):
                 "that tests every row, such as StratifiedKFold"
             )
         values, n_classes = np.concatenate([values for _, values in others]), self.classes_.size
-        return fit_calibration(
-            self.probability, values, self.codes[rows], n_classes, self.weight[rows]
-        )
+        return fit_calibration(calibrator, values, self.codes[rows], n_classes, self.weight[rows])
 
 
 class FoldSVR(SVR):

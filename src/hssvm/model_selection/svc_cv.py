@@ -12,9 +12,6 @@ from sklearn.utils import indexable
 
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
-from hssvm.estimators.parameters import (
-    without,
-)
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.warn import warn
 from hssvm.hss import Compressor
@@ -120,7 +117,6 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
 
     _default_scoring = "accuracy"
 
-    @without("shrinking", "decision_function_shape", "break_ties", "cache_size")
     def __init__(
         self,
         Cs: int | Sequence[float] | Literal["auto"] = "auto",
@@ -135,7 +131,7 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
         coef0: float = 0.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         multi_class: Literal["auto", "ovo", "ovr"] = "auto",
-        probability: Literal["sigmoid", "isotonic", "temperature"] | None = None,
+        probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
         refine: bool | Literal["auto"] = "auto",

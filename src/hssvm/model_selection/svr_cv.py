@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import indexable
 
 from hssvm.estimators.callbacks import with_callbacks
-from hssvm.estimators.parameters import RULES, Rule, without, word
+from hssvm.estimators.parameters import RULES, Rule, word
 from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svr import SVR
 from hssvm.hss import Compressor
@@ -83,7 +83,6 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
         "epsilon": [word("auto"), *RULES["epsilon"]],
     }
 
-    @without("shrinking", "cache_size")
     def __init__(
         self,
         Cs: int | Sequence[float] | Literal["auto"] = "auto",
