@@ -47,6 +47,20 @@ def test_the_longest_line_fits(monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+def test_rounds_of_a_search_are_below_the_line():
+    first = "round 1 of 3, 2,000 rows: 9 candidates, best score 0.8123 at C=316.2, gamma=0.07906"
+    second = "round 2 of 3, 5,000 rows: 1 candidate, best score 0.8 at C=1"
+
+    def act(line):
+        line.listen(told(stage="folds", goal=1e-3))
+        line.listen(told(msg=first, round=0))
+        line.listen(told(msg=second, round=1))
+
+    lines = [line.rstrip() for line in drawn(0.5, act)]
+    last = max(i for i, line in enumerate(lines) if line.startswith("folds"))
+    assert lines[last + 1 : last + 3] == [first[:80], second]
+
+
 def test_a_line_follows_the_log():
     line = ProgressLine(Console(file=io.StringIO()), quiet=True)
     line.begin("read", lambda: 0.25)

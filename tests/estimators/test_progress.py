@@ -1,5 +1,6 @@
 """Progress of a fit: on stderr, in a notebook, and what it is read from."""
 
+import html
 import logging
 import re
 import textwrap
@@ -70,6 +71,31 @@ def test_folds_are_a_stage(rng, collected):
     assert "folds" in collected.progress.seconds
 
 
+def test_a_search_logs_its_rounds(rng, collected):
+    X, y = data(rng, 4000)
+    search = SVCCV(Cs=[0.1, 1.0], gammas=[0.1, 1.0], cv=3, scaling=None, verbose=1).fit(X, y)
+    results = search.cv_results_
+    assert len(collected.progress.rounds) == results["iter"].max() + 1 == 2
+    for i, text in collected.progress.rounds.items():
+        scores = np.where(results["iter"] == i, results["mean_test_score"], -np.inf)
+        shown = re.fullmatch(
+            r"round (\d) of 2, ([\d,]+) rows: (\d) candidates?, best score (\S+) at "
+            r"C=(\S+), gamma=(\S+)",
+            text,
+        )
+        index, n_rows, count, score, C, gamma = (float(g.replace(",", "")) for g in shown.groups())
+        assert (index, count) == (i + 1, np.count_nonzero(np.isfinite(scores)))
+        assert n_rows == pytest.approx(results["n_resources"][scores.argmax()], rel=0.01)
+        assert score == pytest.approx(scores.max(), abs=1e-4)
+        at = [p == {"C": C, "gamma": gamma} for p in results["params"]]
+        assert scores[at].max() == pytest.approx(scores.max())
+
+
+def test_kernels_without_gamma_have_rounds(rng, collected):
+    SVCCV(Cs=[0.1, 1.0], kernel="linear", cv=3, verbose=1).fit(*data(rng, 200))
+    assert re.search(r" at C=\S+$", collected.progress.rounds[0])
+
+
 def test_time_left_is_at_the_pace_so_far(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
@@ -104,6 +130,20 @@ def test_the_view_of_a_progress():
     progress.take(told(stage="solve", seconds=1.25))
     assert repr(view).endswith("s in all: solve 1.25")
     assert "<progress" not in view._repr_html_()
+
+
+def test_the_view_of_a_search():
+    progress = Progress()
+    view = View(progress)
+    for i in (0, 0, 1):
+        progress.take(told(stage="folds", goal=1e-3))
+        progress.take(told(msg=f"round {i + 1}: C < 3", round=i))
+    assert repr(view).splitlines()[1:] == ["round 1: C < 3", "round 2: C < 3"]
+    assert "\nround 1: C &lt; 3\nround 2: C &lt; 3</pre>" in view._repr_html_()
+    progress.take(told(stage="folds", seconds=1.25))
+    view.ended = True
+    assert repr(view).startswith("round 1: C < 3\nround 2: C < 3\n")
+    assert repr(view).endswith("s in all: folds 1.25")
 
 
 def run(code, *, seed):
@@ -231,3 +271,34 @@ def test_a_notebook_keeps_warnings_and_what_the_program_has_set_up(notebook):
     before, after = streams["stderr"].split("solve: ", 1)
     assert re.fullmatch(r"(beware\s+)+(\d+ steps: gap \S+\s+)*", before)
     assert after
+
+
+def test_a_notebook_shows_the_rounds_of_a_search(notebook):
+    outputs, messages = notebook(
+        """
+        from hssvm import SVCCV
+        SVCCV(Cs=[0.1, 1.0], gammas=[0.1, 1.0], cv=2, verbose=1).fit(X, y)
+        None
+        """
+    )
+    assert [output["output_type"] for output in outputs] == ["display_data"]
+    shown = [content["data"] for kind, content in messages if kind == "update_display_data"]
+    for data in (shown[-2], shown[-1]):
+        assert "round 1 of 1, 3,000 rows: 4 candidates, best score 0." in data["text/plain"]
+    assert "best score" in shown[-1]["text/html"]
+
+
+def test_a_notebook_and_a_terminal_show_the_lines_of_a_summary(notebook):
+    code = """
+        model = SVC().fit(X[:200], y[:200])
+        report = model.fit_report_.summary()
+        assert model.summary() == f"{model}\\n{report}" and repr(report) == report
+        assert isinstance(report, str) and str(report) == report
+        model.summary()
+    """
+    outputs, _ = notebook(code)
+    assert [output["output_type"] for output in outputs] == ["execute_result"]
+    shown = outputs[0]["data"]
+    lines = shown["text/plain"].splitlines()
+    assert lines[:2] == ["SVC()", "data       200 rows, 4 features, 2 classes"]
+    assert shown["text/html"] == f"<pre>{html.escape(shown['text/plain'])}</pre>"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -72,8 +72,8 @@ class ProgressLine:
         if self.progress.stage != self.stage and self.progress.stage:
             self.stage, self.fraction = self.progress.stage, None
 
-    def line(self) -> Table | Text:
-        """Return the line to display."""
+    def line(self) -> Group | Text:
+        """Return the line to display, and below it the rounds of a search."""
         minutes, seconds = divmod(int(self.progress.elapsed), 60)
         clock = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
         if self.stopping:
@@ -94,7 +94,8 @@ class ProgressLine:
         for part in parts:
             grid.add_column(no_wrap=True, overflow="crop", width=BAR if part is parts[1] else None)
         grid.add_row(*parts)
-        return grid
+        rounds = self.progress.rounds.values()
+        return Group(grid, *(Text(text, no_wrap=True, overflow="crop") for text in rounds))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from hssvm._display import Text
 from hssvm.dask.certify import certify
 from hssvm.dask.compression import nested_nystroem
 from hssvm.dask.fit import fit
@@ -187,4 +188,4 @@ class BaseDaskSVM(ConfiguredSVM):
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""
         check_is_fitted(self)
-        return f"{self}\n{self.fit_report_.summary()}"
+        return Text(f"{self}\n{self.fit_report_.summary()}")

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
     check_X_y,
 )
 
+from hssvm._display import Text
 from hssvm._threads import serial_blas
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitMonitor, logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
@@ -410,7 +411,7 @@ class BaseKernelSVM(
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""
         check_is_fitted(self)
-        return f"{self}\n{self.fit_report_.summary()}"
+        return Text(f"{self}\n{self.fit_report_.summary()}")
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
+from hssvm._display import ShownAsText
 from hssvm.estimators.parameters import as_calibrator
 from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
@@ -28,7 +29,6 @@ from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.training import FitReport, TrainingConfig
-from hssvm.training.display import ShownAsText
 from hssvm.training.memory import FitMemory
 from hssvm.training.plan import DEFAULT_MEMORY, FOLDS
 from hssvm.training.start import many_support_vectors

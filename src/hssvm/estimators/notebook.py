@@ -66,13 +66,15 @@ class View:
         if self.ended:
             return self._outcome()
         full = round(self.progress.done * WIDTH)
-        return f"{self._stage()} {'█' * full}{'░' * (WIDTH - full)} {self._details()}"
+        bar = f"{self._stage()} {'█' * full}{'░' * (WIDTH - full)} {self._details()}"
+        return "\n".join([bar, *self.progress.rounds.values()])
 
     def _repr_html_(self) -> str:
         if self.ended:
             return f"<pre>{html.escape(self._outcome())}</pre>"
         bar = f'<progress value="{self.progress.done:.3f}" max="1"></progress>'
-        return f"<pre>{html.escape(self._stage())} {bar} {html.escape(self._details())}</pre>"
+        rest = "\n".join([self._details(), *self.progress.rounds.values()])
+        return f"<pre>{html.escape(self._stage())} {bar} {html.escape(rest)}</pre>"
 
     def _stage(self) -> str:
         return self.progress.stage.ljust(8)
@@ -91,4 +93,5 @@ class View:
         if progress.stage:
             return f"stopped during {progress.stage}, after {progress.elapsed:.1f} s"
         stages = ", ".join(f"{name} {value:.2f}" for name, value in progress.seconds.items())
-        return f"{progress.elapsed:.2f} s in all: {stages or 'nothing was trained'}"
+        total = f"{progress.elapsed:.2f} s in all: {stages or 'nothing was trained'}"
+        return "\n".join([*progress.rounds.values(), total])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from hssvm._display import ShownAsText
 from hssvm.estimators.parameters import (
     CLASSIFIER_INSTEAD,
     POSITIVES,
@@ -23,7 +24,6 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.training import FitReport
-from hssvm.training.display import ShownAsText
 from hssvm.training.scaling import Scaling
 
 PATH_INSTEAD = CLASSIFIER_INSTEAD | {

@@ -2,7 +2,8 @@
 
 The records carry additional attributes. `FitReport.stage` sets ``stage`` and its target gap
 ``goal`` when a stage starts, and ``stage`` and ``seconds`` when it ends. Loops over the levels of
-the tree set the fraction ``done``, solvers the ``gap``.
+the tree set the fraction ``done``, solvers the ``gap``, and searches the index of the ``round``
+that the message is about.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class Progress:
         The last gap that a solver has logged in this stage; infinite before.
     seconds : dict
         Seconds of the finished stages.
+    rounds : dict
+        Of a search: a line for every round, with its rows, candidates, and the best so far.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Progress:
     def __init__(self) -> None:
         self.stage, self.done, self.gap = "", 0.0, math.inf
         self.seconds: dict[str, float] = {}
+        self.rounds: dict[int, str] = {}
         self._began = self._stage_began = time.perf_counter()
         self._goal: float | None = None
         self._first_gap = math.inf
@@ -101,6 +105,8 @@ class Progress:
             self.done = values["done"]
         elif "gap" in values:
             self._update_gap(values["gap"])
+        elif "round" in values:
+            self.rounds[values["round"]] = record.getMessage()
 
     def _update_gap(self, gap: float) -> None:
         """Measure the progress by the logarithm of the gap, from the first one to the goal."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm import _core
+from hssvm._display import Text
 from hssvm._threads import with_serial_blas
 from hssvm.hss.coefficients import CoefficientPool
 from hssvm.hss.scratch import Scratch
@@ -280,7 +281,7 @@ class HSSMatrix:
                 "".join(f"{self._block_label(i, j, parts):>6}" for j in range(2**parts))
                 for i in range(2**parts)
             ]
-        return "\n".join(lines)
+        return Text("\n".join(lines))
 
     def _block_label(self, i: int, j: int, level: int) -> str:
         """Rank of the block between nodes i and j of a level."""

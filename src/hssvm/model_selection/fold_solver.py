@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable
@@ -16,13 +15,12 @@ from hssvm.kernels import Kernel
 from hssvm.model_selection.fold_fitter import FoldFitter, Group
 from hssvm.model_selection.fold_models import FoldModel, FoldTask
 from hssvm.model_selection.results import Results
+from hssvm.model_selection.round_log import RoundLog
 from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import mean_scores
 from hssvm.solvers import Status
 from hssvm.training import FitReport, Monitor
 from hssvm.training.plan import DEFAULT_MEMORY
-
-logger = logging.getLogger(__name__)
 
 FINAL_MODELS, FINAL_SHARE = 4, 0.5
 """Time reserved for the final fit: that of FINAL_MODELS models of the folds, times the ratio of the
@@ -97,7 +95,8 @@ class FoldSolver:
         Number of rows of the final fit.
     results : Results
         To which candidates are added.
-    round : int
+    log : RoundLog
+        Of the round of the search.
     """
 
     groups: list[Group]
@@ -110,7 +109,7 @@ class FoldSolver:
     report: FitReport
     n_final: int
     results: Results
-    round: int
+    log: RoundLog
 
     @property
     def n_rows(self) -> int:
@@ -128,13 +127,7 @@ class FoldSolver:
         for begin in range(0, len(Cs), step):
             for C, models in self._train(fitter, Cs[begin : begin + step]).items():
                 scores[Cs.index(C)] = self._score_models(gamma, C, models)
-        means = mean_scores(scores)
-        logger.info(
-            "%d rows, gamma %g: mean scores %s",
-            self.n_rows,
-            gamma,
-            " ".join(f"{mean:.4f}" for mean in means),
-        )
+        self.log.add(gamma, Cs, mean_scores(scores).tolist())
         return scores
 
     def _score_models(self, gamma: float, C: float, models: list[FoldModel]) -> NDArray[np.float64]:
@@ -147,7 +140,9 @@ class FoldSolver:
             seconds.append(time.perf_counter() - begin)
         scores = self.scoring.by_name(found)
         fit_times = np.array([model.seconds for model in models])
-        self.results.add(gamma, C, fit_times, np.array(seconds), scores, self.round, self.n_rows)
+        self.results.add(
+            gamma, C, fit_times, np.array(seconds), scores, self.log.round, self.n_rows
+        )
         return self.scoring.of_search(scores)
 
     def _train(self, fitter: FoldFitter, Cs: list[float]) -> dict[float, list[FoldModel]]:

@@ -20,6 +20,7 @@ from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.fold_solver import Deadline, FoldSolver
 from hssvm.model_selection.folds import Folds, sample_rows
 from hssvm.model_selection.results import Results
+from hssvm.model_selection.round_log import RoundLog
 from hssvm.model_selection.rounds import FIRST_ROWS, affordable_rows, round_sizes
 from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import (
@@ -137,7 +138,8 @@ class Selection:
         for round, n_rows in enumerate(sizes[1:], 1):
             if stopped():
                 break
-            solver = self._fold_solver(kind, n_rows, deadline, results, round)
+            log = RoundLog(round, len(sizes), n_rows)
+            solver = self._fold_solver(kind, deadline, results, log)
             n_last = len(search.rounds[-1])
             search.begin_round()
             if self.searches and round == 1:
@@ -197,23 +199,19 @@ class Selection:
         X = Scaling.of(self.X, scaling)(self.X)
         self.make_kernel(1.0).check_rows(X)
         gammas, Cs = self._axes(X)
-        n_rows = self._sizes(gammas, Cs)[0]
-        solver = self._fold_solver(scaling, n_rows, deadline, Results(), 0)
+        sizes = self._sizes(gammas, Cs)
+        log = RoundLog(0, len(sizes), sizes[0])
+        solver = self._fold_solver(scaling, deadline, Results(), log)
         return Candidate(scaling, solver, gammas, Cs)
 
     def _fold_solver(
-        self,
-        scaling: str | None,
-        n_rows: int,
-        deadline: Deadline,
-        results: Results,
-        round: int,
+        self, scaling: str | None, deadline: Deadline, results: Results, log: RoundLog
     ) -> FoldSolver:
         """Return the solver of the folds on some of the rows."""
         X, folds, config = self.X, self.folds, self.config
         n_final, tol = X.shape[0], config.tol or TOL
-        if n_rows < n_final:
-            rows = folds.with_tests(sample_rows(self.strata, n_rows, config.seed), self.strata)
+        if log.n_rows < n_final:
+            rows = folds.with_tests(sample_rows(self.strata, log.n_rows, config.seed), self.strata)
             X, folds = X[rows], folds.among(rows)
         return FoldSolver(
             groups=make_groups(X, folds, scaling),
@@ -226,5 +224,5 @@ class Selection:
             report=self.report,
             n_final=n_final,
             results=results,
-            round=round,
+            log=log,
         )

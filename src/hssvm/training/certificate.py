@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm._display import ShownAsText
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import Objective, PairsProblem, Problem
-from hssvm.training.display import ShownAsText
 
 CONFIDENCE = 1.96
 """Half-width of a 95 % confidence interval in standard deviations."""

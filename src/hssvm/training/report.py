@@ -13,12 +13,12 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm._display import ShownAsText, Text
 from hssvm.comm import Communicator
 from hssvm.hss import estimate_error, estimate_quadratic_form_error
 from hssvm.kernels.base import Floats
 from hssvm.operators import HSSOperator
 from hssvm.solvers import Solution, Status
-from hssvm.training.display import ShownAsText
 from hssvm.training.summary import summarize
 
 logger = logging.getLogger(__name__)
@@ -293,7 +293,7 @@ class FitReport(ShownAsText):
 
     def summary(self) -> str:
         """Return the report as text of a few lines."""
-        return summarize(self)
+        return Text(summarize(self))
 
     def __str__(self) -> str:
         return self.summary()

@@ -10,7 +10,7 @@ class ShownAsText:
 
     Examples
     --------
-    >>> from hssvm.training.display import ShownAsText
+    >>> from hssvm._display import ShownAsText
     >>> class Answer(ShownAsText):
     ...     def __str__(self):
     ...         return "6 < 7"
@@ -25,3 +25,15 @@ class ShownAsText:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Text(ShownAsText, str):
+    r"""A string of several lines that is displayed as it is printed.
+
+    Examples
+    --------
+    >>> from hssvm._display import Text
+    >>> Text("rows   5\nranks  3")
+    rows   5
+    ranks  3
+    """
