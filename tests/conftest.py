@@ -1,6 +1,7 @@
 """Every test must pass for any seed: a new one is drawn per run, or given with --seed."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,13 @@ settings.register_profile("hssvm", deadline=None, print_blob=True)
 settings.load_profile("hssvm")
 
 
+N_PROBLEMS = 6
+"""Number of random problems of every test that compares with scikit-learn's solvers."""
+
+
 def pytest_addoption(parser):
     parser.addoption("--seed", type=int, default=None, help="seed of the rng fixture")
-    parser.addoption("--n-problems", type=int, default=6, help="of test_random_problems.py")
+    parser.addoption("--n-problems", type=int, default=N_PROBLEMS, help="random problems of a test")
 
 
 def pytest_configure(config):
@@ -31,6 +36,11 @@ def pytest_configure_node(node):
 def pytest_terminal_summary(terminalreporter, config):
     if terminalreporter.stats.get("failed"):
         terminalreporter.write_line(f"repeat with --seed {config.getoption('--seed')}")
+    if config.getoption("--n-problems") > N_PROBLEMS:
+        reports = terminalreporter.stats.get("passed", [])
+        kinds = Counter(v for r in reports for k, v in r.user_properties if k == "kind")
+        for kind, count in sorted(kinds.items()):
+            terminalreporter.write_line(f"{count:6} {kind}")
 
 
 @pytest.fixture(autouse=True)
