@@ -18,6 +18,7 @@ FALLBACKS = [
     ("SVC", {"max_iter": 7}, "max_iter"),
     ("SVC", {"C": np.inf}, "infinite"),
     ("NuSVC", {"kernel": "linear", "nu": 0.4}, "low rank"),
+    ("SVC", {"C": 1e-4, "class_weight": "balanced"}, "the intercept is not unique"),
 ]
 
 

@@ -55,7 +55,7 @@ def fit_both(name, X, y, weight, caplog, **parameters):
         model = getattr(module, name)(tol=TOL, **parameters)
         with caplog.at_level(logging.INFO, "hssvm.dropin"):
             models.append(model.fit(X, y, sample_weight=weight))
-    assert caplog.messages[-1].endswith("trained by hssvm")
+    assert caplog.messages[-1].endswith("trained by hssvm") or "not unique" in caplog.messages[-1]
     return models
 
 
@@ -105,10 +105,7 @@ def test_is_the_model_of_scikit_learn(case, weighted, sparse, kernel, rng, caplo
     wanted, found = (values(model, test) - model.intercept_ for model in (theirs, ours))
     size = np.abs(wanted).max()
     assert np.abs(found - wanted).max() < 1e-3 * size
-    # with equal weights, there may be an interval of optimal intercepts, and LIBSVM takes a
-    # coefficient that misses its bound by a rounding error for a free one
-    if weighted or "nu" in parameters:
-        assert np.abs(ours.intercept_ - theirs.intercept_).max() < 1e-3 * size
+    assert np.abs(ours.intercept_ - theirs.intercept_).max() < 1e-3 * size
 
     # LIBSVM counts only the rows with a weight
     z, z_theirs = (

@@ -22,7 +22,7 @@ def c_svc(
     problem = PairsProblem(codes, cost, n_classes)
     solution = solve_pairs_exactly(problem, kernel, X, tol)
     intercept = [
-        libsvm_intercept(pair.problem, pair.pick(solution.Z), pair.pick(solution.F))
+        libsvm_intercept(pair.problem, pair.pick(solution.Z), pair.pick(solution.F), tol)
         for pair in problem.pairs()
     ]
     return Expansion.of_classes(solution.Z, codes, n_classes, np.array(intercept), solution.n_iter)
@@ -54,7 +54,7 @@ def epsilon_svr(
     """Solve an epsilon-SVR; `cost`, (n,), is C times the weights."""
     problem = SVRProblem(y[:, None], cost[:, None], np.array([epsilon]))
     solution = solve_exactly(problem, kernel, X, tol)
-    intercept = libsvm_intercept(problem, solution.Z, solution.F)
+    intercept = libsvm_intercept(problem, solution.Z, solution.F, tol)
     return Expansion.of_column(solution.Z[:, 0], intercept, int(solution.n_iter[0]))
 
 
@@ -72,5 +72,5 @@ def one_class(kernel: Kernel, X: Rows, weight: Floats, nu: float, tol: float) ->
     before = np.cumsum(weight) - weight
     start = np.clip(problem.equality_rhs[0] - before, 0, weight)
     solution = solve_exactly(problem, kernel, X, tol, start[:, None])
-    intercept = libsvm_intercept(problem, solution.Z, solution.F)
+    intercept = libsvm_intercept(problem, solution.Z, solution.F, tol)
     return Expansion.of_column(solution.Z[:, 0], intercept, int(solution.n_iter[0]))

@@ -72,11 +72,12 @@ class Expansion:
         return cls(support32, counts32, coefficients, intercept, n_iter32)
 
 
-def libsvm_intercept(problem: Problem, Z: Floats, F: Floats) -> float:
+def libsvm_intercept(problem: Problem, Z: Floats, F: Floats, tol: float) -> float:
     """Return the intercept as LIBSVM computes it, for a single column and ``F = K Z``.
 
     It is the mean of those that the free coefficients ask for. If there are none, it is in the
-    middle of the interval that the others allow.
+    middle of the interval that the others allow. Unless all are 0, `between` requires it to be
+    short.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def libsvm_intercept(problem: Problem, Z: Floats, F: Floats) -> float:
     >>> from hssvm.dropin.expansion import libsvm_intercept
     >>> from hssvm.problems import SVCProblem
     >>> problem = SVCProblem(np.array([[2.0], [-2.0]]))
-    >>> libsvm_intercept(problem, np.array([[0.5], [-0.5]]), np.array([[1.5], [-0.5]]))
+    >>> libsvm_intercept(problem, np.array([[0.5], [-0.5]]), np.array([[1.5], [-0.5]]), 1e-3)
     -0.5
     """
     z, slope = Z[:, 0], (F - problem.linear)[:, 0]
@@ -95,6 +96,19 @@ def libsvm_intercept(problem: Problem, Z: Floats, F: Floats) -> float:
     l1 = problem.l1_weight[0]
     rise = (slope + np.where(z >= 0, l1, -l1))[z < upper].min(initial=np.inf)
     fall = (slope - np.where(z <= 0, l1, -l1))[z > lower].max(initial=-np.inf)
-    if not np.isfinite(rise + fall):
+    return -between(fall, rise, tol if z.any() else np.inf)
+
+
+def between(low: float, high: float, tol: float) -> float:
+    """Return the middle of an interval of slopes without free coefficients.
+
+    The coefficients of LIBSVM miss their bounds by rounding errors, for example with balanced class
+    weights and a small C. It takes one that does for a free one, and its slope, an end of the
+    interval, for the result. So if the interval is longer than `tol`, only LIBSVM itself can find
+    the same model.
+    """
+    if not np.isfinite(low + high):
         raise UnsolvedError("all coefficients are at the same bound; there is no finite intercept")
-    return -float((rise + fall) / 2)
+    if high - low > tol:
+        raise UnsolvedError("the intercept is not unique, and rounding errors of LIBSVM decide it")
+    return float((low + high) / 2)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.dropin.exact import UnsolvedError, solve_exactly
-from hssvm.dropin.expansion import libsvm_intercept
+from hssvm.dropin.expansion import between, libsvm_intercept
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import SVCProblem, SVRProblem
 
@@ -125,9 +125,9 @@ def solve_nu_svc(weight: Floats, nu: float, kernel: Kernel, X: Rows, tol: float)
             pass
     search = Search(nu * mass, tol, solve, groups)
     point = search.run(first, lambda t, ratio: t * ratio)
-    one, other = (group.level() for group in groups(point))
+    one, other = (group.level(tol) for group in groups(point))
     margin = (one + other) / 2
-    if not (np.isfinite(margin) and margin > smallest):
+    if not margin > smallest:
         raise UnsolvedError(NO_MARGIN)
     return NuSolution(point.z / margin, (other - one) / (2 * margin), margin, search.n_steps)
 
@@ -173,11 +173,9 @@ def solve_nu_svr(
     point = search.run(max(first, -widest / 2), move)
     if point.t == 0:  # alpha and alpha* overlap, so that free ones are in both groups
         tubeless = SVRProblem(y[:, None], bound[:, None], np.zeros(1))
-        intercept = libsvm_intercept(tubeless, point.z[:, None], point.F[:, None])
+        intercept = libsvm_intercept(tubeless, point.z[:, None], point.F[:, None], tol)
         return NuSolution(point.z, intercept, 0.0, search.n_steps)
-    one, other = (group.level() for group in groups(point))
-    if not np.isfinite(one + other):
-        raise UnsolvedError("all coefficients are at the same bound; there is no finite intercept")
+    one, other = (group.level(tol) for group in groups(point))
     return NuSolution(point.z, (other - one) / 2, (one + other) / 2, search.n_steps)
 
 
@@ -225,13 +223,13 @@ class Group:
         fall = self.slope[self.value > 0].max(initial=-np.inf)
         return float(fall - rise)
 
-    def level(self) -> float:
+    def level(self, tol: float) -> float:
         """Slope of the free variables, as LIBSVM computes it: their mean, or between the others."""
         free = (self.value > 0) & (self.value < self.bound)
         if free.any():
             return float(self.slope[free].mean())
         above = self.slope[self.value == 0].min(initial=np.inf)
-        return float((above + self.slope[self.value > 0].max(initial=-np.inf)) / 2)
+        return between(self.slope[self.value > 0].max(initial=-np.inf), above, tol)
 
 
 @dataclass(eq=False)
