@@ -33,3 +33,18 @@ def test_coef_needs_a_linear_kernel(rng):
     model.fit(X, X[:, 0] > 0)
     with pytest.raises(AttributeError, match="fit with kernel='linear'"):
         model.coef_  # noqa: B018
+
+
+@pytest.mark.filterwarnings("ignore:Solver terminated early")
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_features_that_are_not_scaled(n_classes, rng):
+    """SMO would take hours."""
+    y = rng.permutation(np.arange(150) % n_classes)
+    X = (0.7 * y[:, None] + rng.standard_normal((150, 2))) * [2e4, 1e3]
+    model = SVC(0.1, kernel="linear", multi_class="ovo", class_weight="balanced").fit(X, y)
+    report = model.fit_report_
+    assert set(report.status) == {"CONVERGED"}
+    assert report.gap.max() <= 1e-5
+    assert report.n_support < 150  # an interior point would have all rows
+    rough = sklearn.svm.SVC(C=0.1, kernel="linear", class_weight="balanced", max_iter=10_000)
+    assert model.score(X, y) >= rough.fit(X, y).score(X, y) - 0.05

@@ -26,12 +26,12 @@ def dual_value(model, X):
 
 
 @pytest.fixture
-def without_smo(monkeypatch):
-    """As if SMO on all rows had taken too long."""
-    monkeypatch.setattr("hssvm.training.exact.ADMM_WORK", 1e-20)
+def with_admm(monkeypatch):
+    """As for a leaf that is too large for an interior-point method."""
+    monkeypatch.setattr("hssvm.training.plan.INTERIOR_ROWS", 0)
 
 
-@pytest.mark.usefixtures("without_smo")
+@pytest.mark.usefixtures("with_admm")
 def test_the_working_set_solver_takes_over(rng):
     X, y = nearly_linear(rng, 800, np.float32)
     model = SVC(kernel="linear", C=2287.0, max_iter=50, random_state=0).fit(X, y)
@@ -43,7 +43,7 @@ def test_the_working_set_solver_takes_over(rng):
     assert dual_value(model, X) >= (1 - 1e-2) * dual_value(exact, X)
 
 
-@pytest.mark.usefixtures("without_smo")
+@pytest.mark.usefixtures("with_admm")
 def test_it_takes_columns_to_an_exact_solution(rng):
     """Those that a few iterations have left short of it."""
     X, _ = nearly_linear(rng, 600, np.float64)
@@ -56,7 +56,7 @@ def test_it_takes_columns_to_an_exact_solution(rng):
     assert_allclose(path.fit_report_.objective, enough.fit_report_.objective, rtol=1e-6)
 
 
-@pytest.mark.usefixtures("without_smo")
+@pytest.mark.usefixtures("with_admm")
 def test_ordinary_fits_do_not_need_it(rng):
     X, y = nearly_linear(rng, 500, np.float64)
     report = SVC(C=1.0, random_state=0).fit(X, y).fit_report_
@@ -73,13 +73,14 @@ def test_ordinary_fits_compress_nothing(rng):
         assert model.set_params(prediction="compressed").predict(X).shape == (500,)
 
 
-def test_admm_is_faster_with_a_large_C(rng):
+@pytest.mark.parametrize("estimator", [SVC(), SVR()])
+def test_an_interior_point_method_takes_over(estimator, rng):
     """Where SMO would take a million steps."""
     X, _ = nearly_linear(rng, 300, np.float64)
     y = X[:, 0] + rng.standard_normal(300) > 0
-    report = SVC(C=1e6, gamma=0.01, random_state=0).fit(X, y).fit_report_
-    assert report.n_factors > 0
+    report = estimator.set_params(C=1e6, gamma=0.01).fit(X, y).fit_report_
     assert report.status == ["CONVERGED"]
+    assert report.gap[0] <= 1e-7
 
 
 def test_a_column_that_was_not_finished_has_not_converged(rng):

@@ -6,13 +6,14 @@ beta; `stopping` decides when a column is done.
 
 With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_set` is the loop,
 `working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
-`optimality` the violations by which rows are selected. `small` is for few rows, and `polish` solves
-for their free variables.
+`optimality` the violations by which rows are selected. `small` is for few rows, `polish` solves
+for their free variables, and `interior_point` is for those on which SMO does not converge.
 
 `solution` defines what solvers return.
 """
 
 from hssvm.solvers.admm import ADMM, FixedIterationADMM
+from hssvm.solvers.interior_point import solve_interior
 from hssvm.solvers.penalty import initial_beta, paper_beta
 from hssvm.solvers.polish import polish
 from hssvm.solvers.small import solve_small
@@ -29,5 +30,6 @@ __all__ = [
     "initial_beta",
     "paper_beta",
     "polish",
+    "solve_interior",
     "solve_small",
 ]

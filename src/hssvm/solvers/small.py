@@ -9,7 +9,7 @@ import numpy as np
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.problems.base import Problem
 from hssvm.solvers.solution import Callback, Solution, Status
-from hssvm.solvers.working_kernel import PER_STEP
+from hssvm.solvers.working_kernel import step_work
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def solve_small(
     >>> bool(solution.gap[0] < 1e-6)
     True
     """
-    per_step = PER_STEP * problem.dtype.itemsize / 4 * problem.n
+    per_step = float(step_work(np.array(problem.n), problem.dtype))
     max_steps = 1 + int(min(CALL_WORK, max_work) / per_step)
     work, solve = 0.0, kernel.small_solver(X)
     for j in np.flatnonzero(solution.gap > tol):

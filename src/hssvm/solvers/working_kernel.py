@@ -18,8 +18,9 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 ADMIT_ROWS = 512
 """Number of rows of the matrix that are computed at a time."""
 
-PER_STEP = 0.65e-9
-"""Seconds per SMO step and row of a subproblem, in float32; see `hssvm.kernels.base.PER_VALUE`."""
+FIXED_PER_STEP, PER_STEP = 1e-7, 0.65e-9
+"""Seconds per SMO step, fixed, and per row of a subproblem in float32; see
+`hssvm.kernels.base.PER_VALUE`."""
 
 INNER = 0.05
 """A round reduces the violation on the working set to this fraction of the largest violation; rows
@@ -185,8 +186,14 @@ class WorkingKernel:
             _core.smo(
                 self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps
             )
-        self.work += PER_STEP * self.K.itemsize / 4 * float(steps @ np.diff(ends))
+        self.work += float(steps @ step_work(np.diff(ends), self.K.dtype))
         return np.split(z, ends[1:-1]), steps
+
+
+def step_work(n_rows: NDArray[np.int64], dtype: np.dtype[Any]) -> Floats:
+    """Nominal seconds of an SMO step on problems with these numbers of rows."""
+    work: Floats = FIXED_PER_STEP + PER_STEP * dtype.itemsize / 4 * n_rows
+    return work
 
 
 def highest(

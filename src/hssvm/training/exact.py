@@ -6,7 +6,6 @@ import numpy as np
 
 from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
 from hssvm.problems import PairsProblem, Problem
-from hssvm.solvers import Status
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.exact_folds import exact_decisions
 from hssvm.training.exact_solver import ExactSolver
@@ -17,10 +16,6 @@ from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
 from hssvm.training.solve import exact_goal
 
-ADMM_WORK = 1e-10
-"""Nominal seconds of ADMM on a single leaf, for a column, divided by the cube of the number of
-rows. With a large C, it can be faster than SMO."""
-
 
 def train_exact(
     problem: Problem | PairsProblem,
@@ -30,7 +25,7 @@ def train_exact(
     report: FitReport,
     monitor: Monitor,
     start: Floats | None = None,
-) -> TrainingResult | None:
+) -> TrainingResult:
     """Solve a problem, or every pair of classes, on the exact kernel.
 
     Parameters
@@ -43,14 +38,9 @@ def train_exact(
 
     Returns
     -------
-    TrainingResult or None
-        None if ADMM is likely to be faster: the rows form a single leaf, and SMO has not converged
-        in the time that ADMM needs.
+    TrainingResult
     """
     tol, max_work = exact_goal(plan, problem.dtype)
-    gives_up = not isinstance(problem, PairsProblem) and not plan.refine
-    if gives_up:
-        max_work = problem.k * ADMM_WORK * problem.n**3
     solver = ExactSolver(kernel, tol, plan.cache(X, problem.k), max_work)
     with np.errstate(over="ignore"):
         require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
@@ -60,10 +50,6 @@ def train_exact(
         else:
             zero: Floats = np.zeros((problem.n, problem.k), problem.dtype)
             solution = solver.solve(problem, X, zero if start is None else start, monitor)
-    if gives_up and not {Status.CONVERGED, Status.STOPPED, Status.MAX_TIME}.issuperset(
-        solution.status
-    ):
-        return None
     monitor.advise(check_features(X, kernel), report)
     monitor.stage_done("solve")
     solution.accept(plan.tol)

@@ -2,7 +2,7 @@
 
 ::
 
-    few rows     SMO on all rows, then active-set steps
+    few rows     SMO on all rows and active-set steps; if they fail, an interior-point method
     more rows    the working-set solver
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import Problem
-from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_small
+from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_interior, solve_small
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.monitor import Monitor
 
@@ -24,6 +24,17 @@ SMALL_ROWS = 3000
 
 POLISH_TOL = 1e-4
 """Gap at which SMO has found the bounds of most problems, so that active-set steps are exact."""
+
+INTERIOR_ROWS = 2000
+"""Maximum number of rows for the interior-point method: a factorization takes 0.2 s."""
+
+INTERIOR_BYTES = 3 * 8
+"""Memory of the interior-point method, divided by the square of the number of rows: K, and at most
+two more matrices of its size."""
+
+FIXED_INTERIOR_WORK, INTERIOR_WORK = 0.05, 2e-9
+"""Nominal seconds of the interior-point method for a column, fixed and divided by the cube of the
+number of rows. SMO gets as much before it."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +79,8 @@ class ExactSolver:
         if status is not None:
             return _stopped(problem, K, Z, status)
         if problem.n <= self.small_rows and problem.n**2 * X.dtype.itemsize <= self.memory:
-            small = self._solve_small(problem, K, Z, monitor)
-            if not {Status.PRECISION, Status.STALLED}.intersection(small.status):
+            small, final = self._solve_small(problem, K, Z, monitor)
+            if final or not {Status.PRECISION, Status.STALLED}.intersection(small.status):
                 return small
             Z = small.Z  # the working-set solver has smaller rounding errors
         solver = WorkingSet(
@@ -79,13 +90,19 @@ class ExactSolver:
 
     def _solve_small(
         self, problem: Problem, K: LazyKernelMatrix, Z: Floats, monitor: Monitor
-    ) -> Solution:
-        """Use SMO until the active set is likely to be known, then active-set steps."""
+    ) -> tuple[Solution, bool]:
+        """Use SMO until the active set is likely to be known, then active-set steps.
+
+        Also return whether the solution is as good as rounding errors permit.
+        """
         solution = Solution.empty(Z)
+        interior = problem.n <= INTERIOR_ROWS and INTERIOR_BYTES * problem.n**2 <= self.memory
+        max_work = self.max_work
+        if interior:
+            enough = FIXED_INTERIOR_WORK + INTERIOR_WORK * problem.n**3
+            max_work = min(max_work, problem.k * enough)
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
-            solve_small(
-                problem, self.kernel, K.X, solution, goal, monitor.after_check, self.max_work
-            )
+            solve_small(problem, self.kernel, K.X, solution, goal, monitor.after_check, max_work)
             if self.polishes and solution.stopped is None:
                 polish(problem, K, solution)
                 solution.n_iter += 1
@@ -98,8 +115,11 @@ class ExactSolver:
             if ended is not None:  # columns that have reached POLISH_TOL have not converged
                 solution.end(np.flatnonzero(solution.gap > self.tol), ended)
                 break
+        final = False
+        if interior and solution.stopped is None:
+            final = solve_interior(problem, K, solution, self.tol, monitor.after_check)
         solution.accept(self.tol)
-        return solution
+        return solution, final
 
 
 def _stopped(problem: Problem, K: LazyKernelMatrix, Z: Floats, status: Status) -> Solution:

@@ -87,10 +87,7 @@ def train(
         memory = require_within(plan.memory_limit, memory)
     scratch = Scratch() if memory.on_disk else None
     if isinstance(problem, PairsProblem) or plan.direct(problem, kernel, X):
-        exact = train_exact(problem, kernel, X, plan, report, monitor, start)
-        if exact is not None:
-            return exact
-    assert isinstance(problem, Problem)
+        return train_exact(problem, kernel, X, plan, report, monitor, start)
     identity = fingerprint(problem, kernel, X, plan)
     if forest is None or forest.fingerprint != identity:
         forest = Forest(identity, report)

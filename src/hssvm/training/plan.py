@@ -15,6 +15,7 @@ from hssvm.hss.tree import depth_for
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.problems import Problem, SVCProblem
 from hssvm.solvers import ADMM, FixedIterationADMM
+from hssvm.training.exact_solver import INTERIOR_ROWS
 from hssvm.training.memory import FitMemory
 from hssvm.training.monitor import Monitor
 from hssvm.training.start import compressed_start_pays
@@ -84,7 +85,7 @@ class TrainingPlan:
         if not self.exact(problem.n):
             return False
         if problem.n <= self.leaf_size:
-            return True
+            return self.refine or problem.n <= INTERIOR_ROWS
         if not isinstance(problem, SVCProblem):
             return False
         if self.compressed_start is None:
