@@ -18,6 +18,17 @@ using namespace nb::literals;
 
 namespace {
 
+// Asks a Python function, if there is one, whether to stop; handles Ctrl-C in any case. To be made
+// with the GIL, and to outlive the scope without it.
+svm::Watch watch(const nb::object& stop) {
+    return svm::Watch([&stop] {
+        hss::check_interrupt();
+        if (stop.is_none()) return false;
+        nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(nb::bool_(stop()));
+    });
+}
+
 template <class T>
 svm::SmallProblem<T> small_problem(Index n, const Array<const T>& linear,
                                    const Array<const T>& lower, const Array<const T>& upper,
@@ -34,37 +45,44 @@ void bind_small(nb::module_& m) {
         "solve_small",
         [](const hss::Kernel& kernel, const Rows& X, Array<const T> linear, Array<const T> lower,
            Array<const T> upper, double l1_weight, Array<T> z, Array<double> F, double tol,
-           Index max_steps) {
+           Index max_steps, nb::object stop) {
             const auto* rows = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!rows) throw nb::type_error("X must be dense, with the dtype of z");
             const auto problem = small_problem(rows->n, linear, lower, upper, l1_weight, z, F);
             svm::SmallResult result;
+            svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
                 svm::KernelRows<T> K(kernel, *rows);
-                result = svm::solve_small<T>(K, problem, tol, max_steps);
+                result = svm::solve_small<T>(K, problem, tol, max_steps, watched);
             }
+            watched.rethrow();
             return nb::make_tuple(result.steps, result.gap);
         },
         "kernel"_a, "X"_a, "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a);
+        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a,
+        "stop"_a = nb::none());
     m.def(
         "solve_small",
         [](Matrix<const T> K, Array<const T> linear, Array<const T> lower, Array<const T> upper,
-           double l1_weight, Array<T> z, Array<double> F, double tol, Index max_steps) {
+           double l1_weight, Array<T> z, Array<double> F, double tol, Index max_steps,
+           nb::object stop) {
             const Index n = static_cast<Index>(K.shape(0));
             require(K.shape(0) == K.shape(1), "solve_small: K must be square");
             const auto problem = small_problem(n, linear, lower, upper, l1_weight, z, F);
             svm::SmallResult result;
+            svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
                 svm::DenseMatrix<T> matrix{K.data(), n};
-                result = svm::solve_small<T>(matrix, problem, tol, max_steps);
+                result = svm::solve_small<T>(matrix, problem, tol, max_steps, watched);
             }
+            watched.rethrow();
             return nb::make_tuple(result.steps, result.gap);
         },
         "K"_a.noconvert(), "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a);
+        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a,
+        "stop"_a = nb::none());
 }
 
 template <class T>
@@ -73,7 +91,8 @@ void bind_pairs(nb::module_& m) {
         "solve_pairs",
         [](const hss::Kernel& kernel, const Rows& X, Indices offsets, Indices rows,
            Array<const T> bound, double tol, Index max_steps, Array<T> z, Array<T> F,
-           Array<double> primal, Array<double> dual, Array<double> intercept, Array<Index> steps) {
+           Array<double> primal, Array<double> dual, Array<double> intercept, Array<Index> steps,
+           nb::object stop) {
             const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!dense) throw nb::type_error("X must be dense, with the dtype of z");
             check_offsets(offsets, size(rows));
@@ -86,12 +105,17 @@ void bind_pairs(nb::module_& m) {
             const svm::Pairs<T> pairs{n_pairs,          offsets.data(), rows.data(),   bound.data(),
                                       z.data(),         F.data(),       primal.data(), dual.data(),
                                       intercept.data(), steps.data()};
-            ReleaseGil release;
-            svm::solve_pairs<T>(kernel, *dense, pairs, tol, max_steps);
+            svm::Watch watched = watch(stop);
+            {
+                ReleaseGil release;
+                svm::solve_pairs<T>(kernel, *dense, pairs, tol, max_steps, watched);
+            }
+            watched.rethrow();
         },
         "kernel"_a, "X"_a, "offsets"_a.noconvert(), "rows"_a.noconvert(), "bound"_a.noconvert(),
         "tol"_a, "max_steps"_a, "z"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(),
-        "dual"_a.noconvert(), "intercept"_a.noconvert(), "steps"_a.noconvert());
+        "dual"_a.noconvert(), "intercept"_a.noconvert(), "steps"_a.noconvert(),
+        "stop"_a = nb::none());
 }
 
 template <class T>
@@ -130,7 +154,7 @@ void bind_functions(nb::module_& m) {
         "smo",
         [](Matrix<const T> K, Indices offsets, Indices members, Array<const T> lower,
            Array<const T> upper, Array<const double> l1_weight, Array<T> z, Array<T> g,
-           Array<const double> tol, Index max_steps, Array<Index> steps) {
+           Array<const double> tol, Index max_steps, Array<Index> steps, nb::object stop) {
             check_offsets(offsets, size(members));
             check_indices(members, static_cast<Index>(K.shape(0)));
             const Index n_problems = size(offsets) - 1;
@@ -139,14 +163,18 @@ void bind_functions(nb::module_& m) {
                         size(g) == size(members) && size(l1_weight) == n_problems &&
                         size(tol) == n_problems && size(steps) == n_problems,
                     "smo: shapes do not match");
-            ReleaseGil release;
-            svm::smo<T>(K.data(), static_cast<Index>(K.shape(1)), n_problems, offsets.data(),
-                        members.data(), lower.data(), upper.data(), l1_weight.data(), z.data(),
-                        g.data(), tol.data(), max_steps, steps.data());
+            svm::Watch watched = watch(stop);
+            {
+                ReleaseGil release;
+                svm::smo<T>(K.data(), static_cast<Index>(K.shape(1)), n_problems, offsets.data(),
+                            members.data(), lower.data(), upper.data(), l1_weight.data(), z.data(),
+                            g.data(), tol.data(), max_steps, steps.data(), watched);
+            }
+            watched.rethrow();
         },
         "K"_a.noconvert(), "offsets"_a.noconvert(), "members"_a.noconvert(), "lower"_a.noconvert(),
         "upper"_a.noconvert(), "l1_weight"_a.noconvert(), "z"_a.noconvert(), "g"_a.noconvert(),
-        "tol"_a.noconvert(), "max_steps"_a, "steps"_a.noconvert());
+        "tol"_a.noconvert(), "max_steps"_a, "steps"_a.noconvert(), "stop"_a = nb::none());
     m.def(
         "add_transposed_product",
         [](Matrix<const T> block, Matrix<const T> W, Matrix<T> out) {

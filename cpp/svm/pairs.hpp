@@ -56,8 +56,8 @@ double best_intercept(const SmallProblem<T>& problem) {
 
 template <class T>
 void solve_pairs(const hss::Kernel& kernel, const hss::DenseRows<T>& X, const Pairs<T>& pairs,
-                 double tol, Index max_steps) {
-    hss::parallel_for(pairs.n_pairs, [&](Index c) {
+                 double tol, Index max_steps, Watch& watch) {
+    watched_for(pairs.n_pairs, watch, [&](Index c) {
         const Index begin = pairs.offsets[c], q = pairs.offsets[c + 1] - begin;
         std::vector<T> own(static_cast<std::size_t>(q * X.p)), linear(q), lower(q), upper(q);
         std::vector<double> F(q);
@@ -71,7 +71,7 @@ void solve_pairs(const hss::Kernel& kernel, const hss::DenseRows<T>& X, const Pa
         KernelRows<T> K(kernel, hss::DenseRows<T>{own.data(), q, X.p});
         const SmallProblem<T> problem{q,   linear.data(),   lower.data(), upper.data(),
                                       0.0, pairs.z + begin, F.data()};
-        pairs.steps[c] = solve_small<T>(K, problem, tol, max_steps).steps;
+        pairs.steps[c] = solve_small<T>(K, problem, tol, max_steps, watch).steps;
         std::copy(F.begin(), F.end(), pairs.F + begin);
         pairs.intercept[c] = best_intercept(problem);
         const Objective values = objective(problem, pairs.intercept[c]);

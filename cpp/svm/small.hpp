@@ -61,10 +61,12 @@ Objective objective(const SmallProblem<T>& problem, double b) {
     return sums;
 }
 
-// Steps until the gap is at most tol, rounding errors prevent it, or max_steps are made. The
-// gradient is computed anew after a few steps per row, which costs less than they do.
+// Steps until the gap is at most tol, rounding errors prevent it, max_steps are made, or the watch
+// says stop. The gradient is computed anew after a few steps per row, which costs less than they
+// do.
 template <class T, class Matrix>
-SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps) {
+SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps,
+                        Watch& watch) {
     const double first_violation = std::max(2e-3, 10 * tol);
     const double eps = std::numeric_limits<T>::epsilon();
     const Index between = 1000 + 4 * problem.n;
@@ -85,7 +87,7 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
         const double least = 4 * eps * size;
         violation = std::max(violation, least);
         const Index most = std::min(between, max_steps - result.steps);
-        const Index steps = smo.run(static_cast<T>(violation), most);
+        const Index steps = smo.run(static_cast<T>(violation), most, watch);
         result.steps += steps;
         update_values(K, problem);
         const Objective now = objective(problem, smo.intercept());
@@ -94,7 +96,7 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
         best = std::max(best, now.dual);
         const bool solved = steps < most;
         if (!(result.gap > tol) || result.steps >= max_steps || since_best >= patience ||
-            (solved && violation <= least))
+            watch.stopped() || (solved && violation <= least))
             return result;
         if (solved)  // the gap is nearly proportional to the violation
             violation *= std::clamp(0.7 * tol / result.gap, 0.02, 0.5);

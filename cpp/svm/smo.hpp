@@ -18,6 +18,7 @@
 #include "kernel_rows.hpp"
 #include "smo_simd.hpp"
 #include "team.hpp"
+#include "watch.hpp"
 
 namespace svm {
 
@@ -26,6 +27,9 @@ using hss::parallel_for;
 // The variables of a part of a loop that threads share: the arrays of a part fill a first-level
 // cache.
 constexpr Index rows_per_part = 2048;
+
+// The variables of the steps between two looks at the clock, so that a look costs little.
+constexpr Index rows_per_look = 1024;
 
 // Matrix has K.row(i) and K.diagonal(i).
 template <class T, class Matrix>
@@ -148,14 +152,16 @@ class Smo {
         }
     }
 
-    // Stops when the gradients of no pair differ by more than tol, or after max_steps. Returns the
-    // number of steps.
-    Index run(T tol, Index max_steps) {
+    // Stops when the gradients of no pair differ by more than tol, after max_steps, or if the watch
+    // says so. Returns the number of steps.
+    Index run(T tol, Index max_steps, Watch& watch) {
         if (q < 2) return 0;
+        const Index between = std::max<Index>(1, rows_per_look / q);
         Index steps = 0;
         team.run([&] {
             Index i = update_gradient(z, z, T(0));
-            while (steps < max_steps && step(i, tol)) ++steps;
+            while (steps < max_steps && !(steps % between == 0 && watch.stopped()) && step(i, tol))
+                ++steps;
         });
         restore_sum();
         return steps;
@@ -205,7 +211,7 @@ inline int team_size(Index q) {
 template <class T>
 void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Index* members,
          const T* lower, const T* upper, const double* l1_weight, T* z, T* g, const double* tol,
-         Index max_steps, Index* steps) {
+         Index max_steps, Index* steps, Watch& watch) {
     Index largest = 0;
     for (Index c = 0; c < n_problems; ++c) largest = std::max(largest, offsets[c + 1] - offsets[c]);
     const bool side_by_side = n_problems >= team_size(largest);
@@ -233,10 +239,10 @@ void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Ind
         steps[c] =
             Smo<T, DenseMatrix<T>>(q, matrix, lower + begin, upper + begin,
                                    static_cast<T>(l1_weight[c]), z + begin, g + begin, n_threads)
-                .run(static_cast<T>(tol[c]), max_steps);
+                .run(static_cast<T>(tol[c]), max_steps, watch);
     };
     if (side_by_side)
-        parallel_for(n_problems, solve);
+        watched_for(n_problems, watch, solve);
     else
         for (Index c = 0; c < n_problems; ++c) solve(c);
 }

@@ -232,6 +232,7 @@ def smo(
     tol: NDArray[np.float64],
     max_steps: int,
     steps: _Indices,
+    stop: Callable[[], object] | None = None,
 ) -> None: ...
 def add_transposed_product(block: _Floats, W: _Floats, out: _Floats) -> None: ...
 @overload
@@ -246,6 +247,7 @@ def solve_small(
     F: NDArray[np.float64],
     tol: float,
     max_steps: int,
+    stop: Callable[[], object] | None = None,
 ) -> tuple[int, float]: ...
 @overload
 def solve_small(
@@ -258,6 +260,7 @@ def solve_small(
     F: NDArray[np.float64],
     tol: float,
     max_steps: int,
+    stop: Callable[[], object] | None = None,
 ) -> tuple[int, float]: ...
 def solve_pairs(
     kernel: Kernel,
@@ -273,4 +276,5 @@ def solve_pairs(
     dual: NDArray[np.float64],
     intercept: NDArray[np.float64],
     steps: _Indices,
+    stop: Callable[[], object] | None = None,
 ) -> None: ...

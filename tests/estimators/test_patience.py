@@ -2,6 +2,8 @@
 
 import logging
 import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
 from hssvm.estimators.callbacks import stop_on_interrupt
+from hssvm.kernels import Polynomial
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +96,31 @@ def test_max_time_ends_all_iterations(estimator, refine, rng):
     assert report.status == ["MAX_TIME"]
     assert report.n_iter[0] == (10 if report.n_factors else 0)
     assert np.isfinite(report.gap[0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_rows", [2, 3])
+def test_max_time_of_few_rows(n_rows):
+    """Steps are cheap, but there may be a billion of them."""
+    X, y, weight = np.ones((n_rows, 3)), np.arange(n_rows) > 0, np.array([1.0, 2.0, 0.5])
+    model = SVC(kernel=Polynomial(1.8e16, 1.0, 3), max_time=0.5, refine=True)
+    start = time.perf_counter()
+    model.fit(X, y, sample_weight=weight[:n_rows])
+    assert time.perf_counter() - start < 1.5
+
+
+def test_ctrl_c_during_smo(rng):
+    """Between two checks of the gap, too."""
+    X = rng.standard_normal((2500, 3)) * 1e4
+    y = rng.random(2500) < 0.5
+    model = SVC(C=1e4, kernel="linear", refine=True)
+    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    with pytest.warns(ConvergenceWarning, match="Ctrl-C"), stop_on_interrupt():
+        start = time.perf_counter()
+        timer.start()
+        model.fit(X, y)
+        assert time.perf_counter() - start < 2.5
+    assert model.fit_report_.status == ["STOPPED"]
 
 
 def test_max_time_must_be_positive(rng):

@@ -8,13 +8,13 @@ import numpy as np
 
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.problems.base import Problem
-from hssvm.solvers.solution import Callback, Solution, Status
+from hssvm.solvers.solution import Callback, Solution, Status, Stop
 from hssvm.solvers.working_kernel import step_work
 
 logger = logging.getLogger(__name__)
 
 CALL_WORK = 0.3
-"""Nominal seconds between two tests for Ctrl-C and max_time."""
+"""Nominal seconds between two checks of the gap."""
 
 
 def solve_small(
@@ -25,6 +25,7 @@ def solve_small(
     tol: float,
     callback: Callback | None = None,
     max_work: float = np.inf,
+    stop: Stop | None = None,
 ) -> None:
     """Solve all columns of a problem by sequential minimal optimization, one after the other.
 
@@ -37,7 +38,7 @@ def solve_small(
         A feasible point, which is improved in place. `n_iter` counts calls into the core.
     tol : float
         Relative duality gap.
-    callback, max_work
+    callback, max_work, stop
         See `WorkingSet`.
 
     Examples
@@ -64,7 +65,7 @@ def solve_small(
         while status is None:
             steps, _ = solve(
                 column.linear[:, 0], lower[:, 0], upper[:, 0], float(column.l1_weight[0]),
-                z[:, 0], F[:, 0], tol, max_steps,
+                z[:, 0], F[:, 0], tol, max_steps, stop,
             )  # fmt: skip
             work += per_step * steps
             solution.update(index, z, F, column.evaluate(z, F))

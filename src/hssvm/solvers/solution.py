@@ -57,6 +57,7 @@ class Status(Enum):
 
 Callback = Callable[[int, Floats], Status | bool | None]
 Checkpoint = Callable[[int, Floats], None]
+Stop = Callable[[], object]
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from hssvm import _core
 from hssvm.kernels.base import Floats
 from hssvm.kernels.kept import KeptKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.solvers.solution import Stop
 
 ADMIT_ROWS = 512
 """Number of rows of the matrix that are computed at a time."""
@@ -162,9 +163,9 @@ class WorkingKernel:
                 _core.set_symmetric(block, at[chunk], self.K)
 
     def descend(
-        self, subproblems: list[Subproblem], max_steps: int
+        self, subproblems: list[Subproblem], max_steps: int, stop: Stop | None = None
     ) -> tuple[list[Floats], NDArray[np.int64]]:
-        """Solve subproblems by sequential minimal optimization, in parallel.
+        """Solve subproblems by sequential minimal optimization, in parallel; see `WorkingSet.stop`.
 
         Returns
         -------
@@ -184,8 +185,9 @@ class WorkingKernel:
         steps = np.zeros(len(subproblems), np.int64)
         with self.kernel_matrix.communicator.while_others_wait():
             _core.smo(
-                self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps
-            )
+                self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps,
+                stop,
+            )  # fmt: skip
         self.work += float(steps @ step_work(np.diff(ends), self.K.dtype))
         return np.split(z, ends[1:-1]), steps
 

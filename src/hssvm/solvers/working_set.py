@@ -38,7 +38,7 @@ from hssvm.problems.base import Problem
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
-from hssvm.solvers.solution import Callback, Checkpoint, Solution, Status
+from hssvm.solvers.solution import Callback, Checkpoint, Solution, Status, Stop
 from hssvm.solvers.start import choose_start
 from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel, highest
 
@@ -53,7 +53,7 @@ FIRST_VIOLATION = 0.1
 1 for classifiers, that of y for regressions."""
 
 MAX_STEPS = 200_000
-"""Maximum number of SMO steps per round: a few seconds between tests for Ctrl-C and max_time."""
+"""Maximum number of SMO steps per round."""
 
 PATIENCE = 50
 """Number of rounds without a smaller violation after which a column has stagnated."""
@@ -84,6 +84,9 @@ class WorkingSet:
     checkpoint : callable, optional
         Called as ``checkpoint(round, Z)`` after every round, with the coefficients at this point,
         from which a later run can start. It must not keep or change them.
+    stop : callable, optional
+        Called without arguments several times a second during a round. A true value ends the round,
+        so that `callback` is called.
 
     Examples
     --------
@@ -107,6 +110,7 @@ class WorkingSet:
     max_work: float = np.inf
     first_violation: float = FIRST_VIOLATION
     checkpoint: Checkpoint | None = None
+    stop: Stop | None = None
 
     @with_serial_blas
     def solve(
@@ -283,7 +287,7 @@ class _Run:
                         float(goal[j]),
                     )
                 )
-            solved, steps = self.working_set.descend(subproblems, MAX_STEPS)
+            solved, steps = self.working_set.descend(subproblems, MAX_STEPS, self.should_stop)
             new = Z.copy()
             for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
                 new[subproblem.members, j] = z
@@ -364,11 +368,20 @@ class _Run:
         self.check_limits()
         self.end(self.solver.callback and self.solver.callback(self.rounds, max_violation))
 
+    @property
+    def late(self) -> bool:
+        """Whether max_time has passed."""
+        return time.perf_counter() - self.began > self.solver.max_time
+
+    def should_stop(self) -> object:
+        """Whether to end a round."""
+        return self.late or (self.solver.stop is not None and self.solver.stop())
+
     def check_limits(self) -> None:
         """Stop the run after max_time or max_work."""
         kernel_matrix = self.working_set.kernel_matrix
         n_values = kernel_matrix.n_values - self.n_values_before
-        late = time.perf_counter() - self.began > self.solver.max_time
+        late = self.late
         work = n_values * kernel_matrix.value_cost + self.working_set.work
         late, work = self.communicator.allreduce(np.array([late, work]))
         if late:

@@ -96,6 +96,7 @@ def _decisions(
         monitor.seconds_left,
         monitor.after_check,
         first_violation=FOLD_VIOLATION,
+        stop=monitor.stop,
     )
     at_bound = np.tile(np.where(inside[rows], solution.Z[rows], 0), plan.n_folds)
     at_bound[folds.bound == 0] = 0

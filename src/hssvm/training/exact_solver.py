@@ -84,8 +84,9 @@ class ExactSolver:
                 return small
             Z = small.Z  # the working-set solver has smaller rounding errors
         solver = WorkingSet(
-            self.tol, self.memory, monitor.seconds_left, monitor.after_check, self.max_work
-        )
+            self.tol, self.memory, monitor.seconds_left, monitor.after_check, self.max_work,
+            stop=monitor.stop,
+        )  # fmt: skip
         return solver.solve(problem, K, Solution.empty(Z))
 
     def _solve_small(
@@ -102,7 +103,10 @@ class ExactSolver:
             enough = FIXED_INTERIOR_WORK + INTERIOR_WORK * problem.n**3
             max_work = min(max_work, problem.k * enough)
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
-            solve_small(problem, self.kernel, K.X, solution, goal, monitor.after_check, max_work)
+            solve_small(
+                problem, self.kernel, K.X, solution, goal, monitor.after_check, max_work,
+                monitor.stop,
+            )  # fmt: skip
             if self.polishes and solution.stopped is None:
                 polish(problem, K, solution)
                 solution.n_iter += 1

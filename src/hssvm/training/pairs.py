@@ -36,7 +36,7 @@ in Python would exceed the time of its solution. Small tolerances are an excepti
 steps in Python reach them sooner, unless there are more than MANY_PAIRS."""
 
 BATCH_ROWS = 2**17
-"""Number of rows of the pairs of one call, between two tests for Ctrl-C and max_time."""
+"""Number of rows of the pairs of one call, between two reports of progress."""
 
 
 def solve_pairs(
@@ -118,8 +118,9 @@ class _Run:
         values, steps = np.empty((3, numbers.size)), np.empty(numbers.size, np.int64)
         solver.kernel.solve_pairs(
             self.X, batch.offsets, batch.rows, batch.bound, solver.tol,
-            0 if status else FEW_STEPS, z, F, *values, steps,
+            0 if status else FEW_STEPS, z, F, *values, steps, self.monitor.stop,
         )  # fmt: skip
+        status = status or self.monitor.stop()
         primal, dual, intercept = values
         gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
         finite = np.isfinite(gap)  # the others are left for `solve_one_by_one`

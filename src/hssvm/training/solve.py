@@ -140,6 +140,7 @@ def _refine(
         monitor.after_check,
         max_work if plan.limit_work else np.inf,
         checkpoint=monitor.refine_checkpoint,
+        stop=monitor.stop,
     )
     return solver.solve(problem, K, start)
 
