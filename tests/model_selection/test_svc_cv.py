@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
@@ -195,9 +196,8 @@ def test_weights(rng):
     assert_allclose(twice.decision_function(X), same.decision_function(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_fold_without_a_class(n_classes, rng):
-    X, y = data(rng, 300, n_classes)
+def test_a_fold_without_a_class(rng):
+    X, y = data(rng, 300, 3)
     labels = np.array(["one", "two", "three"])[y]
     train = np.flatnonzero(y != 1)
     cv = [(train, np.setdiff1d(np.arange(300), train))]
@@ -205,6 +205,17 @@ def test_a_fold_without_a_class(n_classes, rng):
         model = SVCCV([1.0], gammas=[1.0], cv=cv).fit(X, labels)
     assert model.best_score_ == 0
     assert model.score(X, labels) > 0.6
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])  # different solvers of pairs
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_fold_without_two_classes(tol, sparse, rng):
+    X, y = data(rng, 400, 4)
+    cv = [(np.flatnonzero(y < 2), np.arange(400))]
+    model = SVCCV([1.0], gammas=[1.0], cv=cv, tol=tol, scaling=None)
+    with pytest.warns(UserWarning, match="trains without rows of class 2"):
+        model.fit(csr_array(X) if sparse else X, y)
+    assert 0.25 < model.best_score_ < 0.5
 
 
 def test_kernels_without_a_gamma(rng):

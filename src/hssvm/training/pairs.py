@@ -75,9 +75,11 @@ def solve_pairs(
     if start is not None:
         _make_feasible(problem, start, solution.Z)
     run = _Run(problem, X, solver, monitor, solution, problem.pair_sizes)
-    left = np.arange(problem.n_pairs)
+    left, empty = np.flatnonzero(run.sizes > 0), run.sizes == 0  # as where a fold lacks classes
+    solution.primal[empty] = solution.dual[empty] = solution.gap[empty] = 0
+    solution.end(np.flatnonzero(empty), Status.CONVERGED)
     core = isinstance(solver.kernel, CoreKernel) and not scipy.sparse.issparse(X)
-    few = np.flatnonzero(run.sizes <= FEW_ROWS)
+    few = left[run.sizes[left] <= FEW_ROWS]
     if core and few.size > (MANY_PAIRS if solver.polishes else 0):
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
         for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
