@@ -14,6 +14,7 @@ from sklearn.tests.metadata_routing_common import ConsumingSplitter
 import hssvm
 from hssvm import SVC, SVCCV, SVRCV
 from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.model_selection.folds import Folds
 
 Cs, GAMMAS = [0.3, 3.0], [0.2, 1.0]
 
@@ -147,6 +148,100 @@ def test_scores_of_probabilities(rng):
     one = [(np.arange(300), np.arange(300, 400))]
     with pytest.raises(ValueError, match="a cv that tests every row"):
         search(scoring="neg_log_loss", probability="sigmoid", cv=one, error_score="raise").fit(X, y)
+
+
+def one_class_fold(y):
+    """Folds of which the second trains on rows of class 0 only."""
+    zeros = np.flatnonzero(y == 0)
+    return [(np.arange(200), np.arange(200, 400)), (zeros, np.flatnonzero(y != 0))]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_folds_of_one_class(n_classes, rng):
+    X = rng.standard_normal((400, 3))
+    y = rng.integers(0, n_classes, 400)
+    reason = "fold 1 of cv cannot be trained, as its training rows have only class 0"
+    for error_score in ("raise", np.nan):
+        with pytest.raises(ValueError, match=reason):
+            search(cv=one_class_fold(y), error_score=error_score).fit(X, y)
+    with pytest.raises(ValueError, match="have only class 0"):
+        search(cv=one_class_fold(y)[1:], error_score=0.0).fit(X, y)
+    with pytest.warns(
+        FitFailedWarning, match=f"1 of 2 folds failed, and the score is -1.0: {reason}"
+    ):
+        found = search(cv=one_class_fold(y), error_score=-1.0).fit(X, y)
+    assert_array_equal(found.scores_[:, :, 1], -1)
+    assert np.all(found.scores_[:, :, 0] > 0)
+    choose = search(cv=one_class_fold(y), refit=lambda results: 1)
+    with pytest.warns(FitFailedWarning, match="the score is nan"):
+        results = choose.fit(X, y).cv_results_
+    assert np.isnan(results["split1_test_score"]).all()
+    assert not np.isnan(results["split0_test_score"]).any()
+
+
+def test_folds_without_weight(rng):
+    X = rng.standard_normal((400, 3))
+    weight = np.repeat([0.0, 1.0], 200)
+    cv = [(np.arange(200), np.arange(200, 400)), (np.arange(200, 400), np.arange(200))]
+    for estimator, y in (
+        (SVCCV, X[:, 0] > 0),
+        (SVCCV, np.digitize(X[:, 0], [-0.5, 0.5])),
+        (SVRCV, X[:, 0]),
+    ):
+        model = estimator([1.0], gammas=[1.0], cv=cv, error_score="raise", tol=1e-6)
+        with pytest.raises(
+            ValueError, match=r"fold 0 of cv .* its training rows all have weight 0"
+        ):
+            model.fit(X, y, sample_weight=weight)
+        with pytest.warns(FitFailedWarning):
+            model.set_params(error_score=-1.0).fit(X, y, sample_weight=weight)
+        assert model.scores_[0, 0, 0] == -1
+
+
+def test_a_failed_fold_does_not_calibrate_the_others(rng):
+    X, y = data(rng)
+    cv = [*StratifiedKFold(3).split(X, y)]
+    one = (np.flatnonzero(y == 0)[:50], np.flatnonzero(y == 1)[:50])
+    arguments = {"scoring": "neg_log_loss", "probability": "sigmoid"}
+    expected = search(cv=cv, **arguments).fit(X, y)
+    with pytest.warns(FitFailedWarning):
+        found = search(cv=[*cv, one], error_score=-9.0, **arguments).fit(X, y)
+    assert_array_equal(found.scores_[:, :, :3], expected.scores_)
+
+
+def test_samples_keep_the_classes_that_a_fold_trains_on(rng):
+    strata = np.zeros(9000, np.int64)
+    strata[:5] = 1
+    test, rare = np.arange(6000, 9000), np.arange(5)
+    folds = Folds.of([(np.arange(1, 3000), test), (np.arange(3000, 6000), np.r_[test, rare])], 9000)
+    rows = folds.with_strata(np.r_[0, np.arange(3000, 9000)], strata)
+    for train, _ in folds.among(rows).splits[:1]:
+        assert set(strata[rows[train]]) == {0, 1}
+
+
+@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("several", [False, True])
+def test_an_error_names_the_scorer_that_always_fails(several, routed, rng):
+    X, y = data(rng)
+
+    def picky(model, rows, labels):
+        raise RuntimeError("I want more")
+
+    scoring = {"acc": "accuracy", "mine": picky} if several else picky
+    name = "mine" if several else "picky"
+    model = search(scoring=scoring, refit="mine" if several else True)
+    message = f"because the scorer '{name}' failed.*I want more.*error_score='raise'"
+    with (
+        sklearn.config_context(enable_metadata_routing=routed),
+        pytest.warns(FitFailedWarning, match=f"The scorer '{name}' failed"),
+        pytest.raises(ValueError, match=f"(?s){message}"),
+    ):
+        model.fit(X, y)
+    with (
+        pytest.warns(FitFailedWarning),
+        pytest.raises(ValueError, match="the scorer 'neg_log_loss' failed: AttributeError"),
+    ):
+        search(scoring="neg_log_loss").fit(X, y)
 
 
 def test_scores_that_fail(rng):

@@ -129,7 +129,12 @@ class BaseSearch(BaseKernelSVM):
         return Folds.of(splits, np.shape(y)[0])
 
     def _make_scoring(
-        self, X: Any, y: NDArray[Any], routed: Bunch, weight: Floats | None
+        self,
+        X: Any,
+        y: NDArray[Any],
+        routed: Bunch,
+        weight: Floats | None,
+        failed_folds: frozenset[int],
     ) -> Scoring:
         scoring = self._scoring_or_default()
         scorers: Mapping[str, Callable[..., Any]]
@@ -148,7 +153,18 @@ class BaseSearch(BaseKernelSVM):
         main = next(iter(names), None)
         if isinstance(self.refit, str) and not single:
             main = self.refit
-        return Scoring(scorers, X, y, routed.scorer.score, weight, self.error_score, main)
+        only_name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", SINGLE)
+        return Scoring(
+            scorers,
+            X,
+            y,
+            routed.scorer.score,
+            weight,
+            self.error_score,
+            main,
+            only_name,
+            failed_folds,
+        )
 
     def _parameters_of(self, kind: Any) -> dict[str, Any]:
         """Parameters that an estimator without a search has, too."""
@@ -180,7 +196,7 @@ class BaseSearch(BaseKernelSVM):
             )
         selected = selection.run()
         self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
-        self._select(selected.results, selected.search, selection.scoring.failure)
+        self._select(selected.results, selected.search, selection.scoring)
         self._warn_about_search(selection, selected)
         return selection, selected
 
@@ -255,7 +271,7 @@ class BaseSearch(BaseKernelSVM):
         self._store(result, config)
         return result
 
-    def _select(self, results: Results, search: Search, failure: Exception | None) -> None:
+    def _select(self, results: Results, search: Search, scoring: Scoring) -> None:
         """Set `cv_results_` and the best parameters."""
         self._arrays = results.arrays()
         self.cv_results_ = cv_results(self._arrays)
@@ -264,10 +280,10 @@ class BaseSearch(BaseKernelSVM):
             if not 0 <= self.best_index_ < len(self.cv_results_["params"]):
                 raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
         else:
-            try:
-                gamma, C = search.best()
-            except ValueError as error:
-                raise error from failure
+            best = search.best()
+            if best is None:
+                raise scoring.no_scores()
+            gamma, C = best
             same = _equal(self._arrays["gamma"], gamma) & _equal(self._arrays["C"], C)
             same &= self._arrays["iter"] == search.last_round
             self.best_index_ = int(np.flatnonzero(same)[0])

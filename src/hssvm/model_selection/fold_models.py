@@ -22,6 +22,8 @@ from hssvm.problems import PairsProblem, Problem, SVCProblem, SVRProblem
 from hssvm.training import Classification, FitReport, TrainingResult
 from hssvm.training.scaling import Scaling
 
+NO_WEIGHT = "all have weight 0"
+
 
 @dataclass(frozen=True, eq=False)
 class FoldModel:
@@ -141,6 +143,10 @@ class FoldTask(ABC):
         return 1
 
     @abstractmethod
+    def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
+        """Return what keeps a model from being trained on some rows, or None."""
+
+    @abstractmethod
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem | PairsProblem:
         """Return the problem on some rows, with k columns for each C.
 
@@ -211,6 +217,13 @@ class ClassificationFolds(FoldTask):
         """Number of columns of the decision values."""
         return 1 if self.classes.size == 2 else int(self.classes.size)
 
+    def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
+        """Return what keeps a model from being trained on some rows, or None."""
+        seen = np.unique(self.codes[rows[self.weight[rows] > 0]])
+        if seen.size > 1:
+            return None
+        return f"have only class {self.classes.tolist()[seen[0]]!r}" if seen.size else NO_WEIGHT
+
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVCProblem | PairsProblem:
         """Return the problem on some rows, with k columns for each C."""
         bound = self.task.bound(self.codes[rows], self.weight[rows], self.dtype)
@@ -262,6 +275,10 @@ class RegressionFolds(FoldTask):
     weight: Floats
     epsilon: float
     center: float
+
+    def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
+        """Return what keeps a model from being trained on some rows, or None."""
+        return None if (self.weight[rows] > 0).any() else NO_WEIGHT
 
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVRProblem:
         """Return the problem on some rows, with a column for each C."""

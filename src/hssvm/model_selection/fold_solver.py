@@ -132,11 +132,17 @@ class FoldSolver:
 
     def _score_models(self, gamma: float, C: float, models: list[FoldModel]) -> NDArray[np.float64]:
         """Score the models of a candidate, (n_folds,), and add it to the results."""
-        found, seconds = [], []
-        for model in models:
+        failed = self.scoring.failed_folds
+        trained = [model for f, model in enumerate(models) if f not in failed]
+        found: list[dict[str, float]] = []
+        seconds = []
+        for f, model in enumerate(models):
             begin = time.perf_counter()
-            fitted, X = self.task.estimator(gamma, C, model, models)
-            found.append(self.scoring(fitted, X, model.test))
+            if f in failed:
+                found.append({})
+            else:
+                fitted, X = self.task.estimator(gamma, C, model, trained)
+                found.append(self.scoring(fitted, X, model.test))
             seconds.append(time.perf_counter() - begin)
         scores = self.scoring.by_name(found)
         fit_times = np.array([model.seconds for model in models])

@@ -40,13 +40,13 @@ class Folds:
                 raise ValueError(f"fold {number} of cv has no {kind} rows; pass another cv")
         return cls(splits, every_row)
 
-    def with_tests(self, rows: NDArray[np.int64], strata: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add test rows of the strata that a fold tests, but not in `rows`; ascending."""
+    def with_strata(self, rows: NDArray[np.int64], strata: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add rows of the strata that a fold trains on or tests, but not in `rows`; ascending."""
         chosen = np.zeros(self.rows.size, bool)
         chosen[rows] = True
-        for _, test in self.splits:
-            for stratum in np.setdiff1d(strata[test], strata[test[chosen[test]]]):
-                chosen[test[strata[test] == stratum][:RARE]] = True
+        for own in (own for split in self.splits for own in split):
+            for stratum in np.setdiff1d(strata[own], strata[own[chosen[own]]]):
+                chosen[own[strata[own] == stratum][:RARE]] = True
         return np.flatnonzero(chosen)
 
     def among(self, rows: NDArray[np.int64]) -> Folds:

@@ -38,8 +38,12 @@ class Scoring:
     error_score : float or 'raise'
     main : str or None
         The score that a search maximizes; None if there is only one.
-    failure : Exception or None
-        The first error of a scorer.
+    only_name : str
+        What the user calls the only scorer.
+    failed_folds : set of int
+        Folds that cannot be trained, whose scores are `error_score`.
+    failures : dict of Exceptions
+        The first error of each scorer, by its name.
     """
 
     scorers: Mapping[str, Callable[..., Any]]
@@ -49,7 +53,9 @@ class Scoring:
     sample_weight: Floats | None = None
     error_score: Any = np.nan
     main: str | None = None
-    failure: Exception | None = None
+    only_name: str = SINGLE
+    failed_folds: frozenset[int] = frozenset()
+    failures: dict[str, Exception] = field(default_factory=dict)
 
     def __call__(self, model: Any, X: Any, rows: NDArray[np.int64]) -> dict[str, float]:
         """Return the scores of a model by name.
@@ -72,39 +78,64 @@ class Scoring:
             except UnsetMetadataPassedError:
                 raise
             except Exception as error:
-                score = self._failed(error)
+                score = self._failed(name, error)
             found = score if isinstance(score, dict) else {name: score}
             for key, value in found.items():  # scikit-learn describes errors by strings
                 text = isinstance(value, str)
-                scores[key] = self._failed(RuntimeError(value)) if text else float(value)
+                scores[key] = self._failed(key, RuntimeError(value)) if text else float(value)
         return scores
 
-    def _failed(self, error: Exception) -> float:
+    def _failed(self, name: str, error: Exception) -> float:
         """Return the score of a scorer that has failed, or raise its error."""
         if isinstance(self.error_score, str):
             raise error
-        if self.failure is None:
-            self.failure = error
+        if name not in self.failures:
+            self.failures[name] = error
             warn(
-                f"Scoring failed, and the score is {self.error_score}: {type(error).__name__}: "
-                f"{error}; set error_score='raise' to see where.",
+                f"The scorer {self.label(name)} failed, and the score is {self.error_score}: "
+                f"{described(error)}; set error_score='raise' to see where.",
                 FitFailedWarning,
             )
         return float(self.error_score)
 
+    def label(self, name: str) -> str:
+        """Return the name of a scorer for messages."""
+        return repr(self.only_name if name == SINGLE else name)
+
+    def no_scores(self) -> ValueError:
+        """Return the error for a search in which no candidate has a score in every fold."""
+        names = [name for name in (self.main, SINGLE) if name in self.failures]
+        if not names:
+            return ValueError(
+                "no candidate has a score in every fold; if the time was up, raise max_time; if a "
+                "fold has rows of only one class, use fewer folds or another scoring"
+            )
+        cause = self.failures[names[0]]
+        error = ValueError(
+            f"no candidate has a score in every fold, because the scorer {self.label(names[0])} "
+            f"failed: {described(cause)}; pass another scoring, or set error_score='raise' to see "
+            "where it failed"
+        )
+        error.__cause__ = cause
+        return error
+
     def by_name(self, found: list[dict[str, float]]) -> dict[str, NDArray[np.float64]]:
-        """Return the scores of all folds by name; those of failed scorers are `error_score`."""
+        """Return the scores of all folds by name.
+
+        Those of failed scorers, and of failed folds, which have none, are `error_score`.
+        """
         names = list(dict.fromkeys(name for scores in found for name in scores))
         returned = set(names) - self.scorers.keys()
         if returned:  # a scorer that returns a dict has its own name only where it failed
-            names = [n for n in names if n in returned or all(n in scores for scores in found)]
+            scored = [scores for scores in found if scores]  # not those of failed folds
+            names = [n for n in names if n in returned or all(n in scores for scores in scored)]
         missing = np.nan if isinstance(self.error_score, str) else self.error_score
         return {name: np.array([scores.get(name, missing) for scores in found]) for name in names}
 
     def of_search(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the scores that the search maximizes, (n_folds,)."""
         name = SINGLE if self.main is None else self.main
-        if name not in scores and self.failure is not None:
+        if name not in scores and self.failures:
             return np.full(len(next(iter(scores.values()))), float(self.error_score))
         if name not in scores:
             refit = True if self.main is None else self.main
@@ -113,6 +144,11 @@ class Scoring:
                 f"callable, got {refit!r}"
             )
         return scores[name]
+
+
+def described(error: Exception) -> str:
+    """Return the type and the message of an error."""
+    return f"{type(error).__name__}: {error}"
 
 
 def make_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:

@@ -171,14 +171,14 @@ class Search:
         """Number of the last round with scores; 0 if there is none."""
         return max((r for r, scored in enumerate(self.rounds) if self._known(scored)), default=0)
 
-    def best(self) -> tuple[float, float]:
-        """Return gamma and C of the best mean score, of several the smallest gamma, then C."""
+    def best(self) -> tuple[float, float] | None:
+        """Return gamma and C of the best mean score, of several the smallest gamma, then C.
+
+        None if no candidate has a score in every fold.
+        """
         known = self._known(self.rounds[self.last_round])
         if not known:
-            raise ValueError(
-                "no candidate has a score in every fold; if the time was up, raise max_time; if a "
-                "fold has rows of only one class, use fewer folds or another scoring"
-            )
+            return None
         g, c = min(pair for pair, mean in known.items() if mean == max(known.values()))
         return self.gammas.value(g), self.Cs.value(c)
 

@@ -211,7 +211,7 @@ class Selection:
         X, folds, config = self.X, self.folds, self.config
         n_final, tol = X.shape[0], config.tol or TOL
         if log.n_rows < n_final:
-            rows = folds.with_tests(sample_rows(self.strata, log.n_rows, config.seed), self.strata)
+            rows = folds.with_strata(sample_rows(self.strata, log.n_rows, config.seed), self.strata)
             X, folds = X[rows], folds.among(rows)
         return FoldSolver(
             groups=make_groups(X, folds, scaling),

@@ -17,6 +17,7 @@ from hssvm.estimators.warn import warn
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.base import BaseSearch
+from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
 from hssvm.model_selection.folds import Folds
 from hssvm.persistence import savable
@@ -61,7 +62,8 @@ class SVCCV(BaseSearch, Classifier):
         `gammas` are lists, a function of `cv_results_` that returns the index of the best
         candidate. Scores of different rounds (`iter`) have different numbers of rows.
     error_score : float or 'raise', default=nan
-        Score if a scorer raises an error.
+        Score of a fold if a scorer raises an error, or if the fold cannot be trained because its
+        training rows have only one class. A candidate with a score of NaN is not chosen.
     max_time : float, default=None
         Time limit in seconds. A part of it, estimated while the folds are solved, is reserved for
         the final model: the search stops when only this part is left, with the best candidate so
@@ -201,19 +203,24 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
             in_precision_of_rows(weight, X.dtype, "sample_weight")
             classification = replace(self._task(codes, weight, np.ones(1)), one_vs_one=False)
             folds = self._make_folds(given_X, self.classes_[codes], routed, classifier=True)
-            self._check_folds(folds, np.where(weight > 0, codes, -1))
+            fold_task = self._fold_task(given_X, X, codes, weight, classification)
+            failed_folds = find_failed_folds(
+                folds, fold_task, self.error_score, allow_nan=callable(self.refit)
+            )
+            self._check_folds(folds, failed_folds, np.where(weight > 0, codes, -1))
             selection, selected = self._search(
                 X=X,
                 strata=codes,
                 weight=weight,
                 C_unit=1.0,
-                task=self._fold_task(given_X, X, codes, weight, classification),
+                task=fold_task,
                 folds=folds,
                 scoring=self._make_scoring(
                     given_X,
                     self.classes_[codes],
                     routed,
                     None if sample_weight is None else weight,
+                    failed_folds,
                 ),
                 monitor=monitor,
             )
@@ -223,11 +230,13 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
             self._use_out_of_fold(result, codes, weight)
         return self
 
-    def _check_folds(self, folds: Folds, codes: NDArray[np.int64]) -> None:
+    def _check_folds(
+        self, folds: Folds, failed_folds: frozenset[int], codes: NDArray[np.int64]
+    ) -> None:
         """Warn if a fold trains without rows of a class; those without a class have the code -1."""
-        for train, _ in folds.splits:
+        for f, (train, _) in enumerate(folds.splits):
             missing = np.setdiff1d(np.arange(self.classes_.size), codes[train])
-            if missing.size:
+            if missing.size and f not in failed_folds:
                 warn(
                     f"A fold trains without rows of class {self.classes_.tolist()[missing[0]]!r}, "
                     "and cannot predict it; pass fewer folds, or a splitter that distributes the "

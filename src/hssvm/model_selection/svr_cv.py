@@ -14,6 +14,7 @@ from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svr import SVR
 from hssvm.hss import Compressor
 from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
+from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import RegressionFolds
 from hssvm.persistence import savable
 from hssvm.persistence.archive import require
@@ -175,14 +176,18 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
                 center,
             )
             score_weight = None if sample_weight is None else weight
+            folds = self._make_folds(given_X, y, routed, classifier=False)
+            failed_folds = find_failed_folds(
+                folds, task, self.error_score, allow_nan=callable(self.refit)
+            )
             selection, selected = self._search(
                 X=X,
                 strata=np.zeros(y.size, np.int64),
                 weight=weight,
                 C_unit=spread,
                 task=task,
-                folds=self._make_folds(given_X, y, routed, classifier=False),
-                scoring=self._make_scoring(given_X, y, routed, score_weight),
+                folds=folds,
+                scoring=self._make_scoring(given_X, y, routed, score_weight, failed_folds),
                 monitor=monitor,
             )
             final = Regression(self.C_, self.epsilon_, center)
