@@ -19,7 +19,9 @@ def test_scores_are_those_of_fits_without_the_fold(n_classes, inside, rng):
     if n_classes == 3:
         y = np.where(X[:, 0] > 1, "far", y)
     Cs, parameters = [10.0, 0.01, 1.0], {"n_trees": 1, "tol": 0.02, "random_state": 0}
-    model = hssvm.dask.SVCCV(Cs, [0.3, "scale"], **parameters, client=inside).fit(X, y)
+    model = hssvm.dask.SVCCV(Cs, [0.3, "scale"], **parameters, client=inside)
+    fresh = list(vars(model))
+    model.fit(X, y)
     assert model.scores_.shape == (2, 3, 5)
     for c, C in enumerate(Cs):
         local = hssvm.SVC(C, gamma=0.3, multi_class="ovr", refine=False, **parameters)
@@ -30,11 +32,21 @@ def test_scores_are_those_of_fits_without_the_fold(n_classes, inside, rng):
     assert Cs[c] == model.C_
     assert model.best_score_ == model.scores_[g, c].mean()
     assert model.gamma_ == (0.3 if g == 0 else model.kernel_.gamma)
+    assert model.best_params_ == {"C": model.C_, "gamma": model.gamma_}
+    set_by_fit = {name for name in vars(model) if not name.startswith("_")} - set(fresh)
+    assert all(name.endswith("_") for name in set_by_fit)
     alone = hssvm.dask.SVC(model.C_, gamma=model.gamma_, **parameters, client=inside).fit(X, y)
     np.testing.assert_array_equal(alone.decision_function(X), model.decision_function(X))
     local = model.to_local()
     assert (local.C, local.gamma) == (model.C_, [0.3, "scale"][g])
     np.testing.assert_allclose(local.decision_function(X), model.decision_function(X), atol=1e-6)
+
+
+def test_kernels_without_a_gamma(inside, rng):
+    X, y = waves_and_bowls(rng, 2000)
+    model = hssvm.dask.SVCCV([1.0], kernel="linear", random_state=0, client=inside).fit(X, y)
+    assert model.best_params_ == {"C": 1.0}
+    assert np.isnan(model.gamma_)
 
 
 def test_warnings_and_errors(inside, rng):

@@ -74,6 +74,10 @@ class BaseDaskSVM(ConfiguredSVM):
     def _task(self, layout: Layout) -> Task:
         raise NotImplementedError
 
+    def _gamma(self) -> Any:
+        """Return the gamma to train with: a number, 'scale' or 'auto'."""
+        return self.gamma
+
     def _client(self) -> Client:
         try:
             client = get_client() if self.client is None else self.client
@@ -97,7 +101,7 @@ class BaseDaskSVM(ConfiguredSVM):
 
         def describe(layout: Layout) -> tuple[Kernel, Task]:
             self.kernel_: Kernel = self._kernel_with(
-                lambda: resolve_gamma(self.gamma, layout.n_features, lambda: layout.variance)
+                lambda: resolve_gamma(self._gamma(), layout.n_features, lambda: layout.variance)
             )
             return self.kernel_, self._task(layout)
 

@@ -41,6 +41,8 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         The best values; in case of a tie, the smaller C, then the first gamma.
     scores_ : (n_gammas, n_Cs, 5) array
         Accuracy on each fold.
+    best_params_ : dict
+        C and gamma; kernels without a gamma leave it out.
     best_score_ : float
         Mean accuracy of the best pair.
     classes_, intercept_, n_iter_, fit_report_, n_features_in_
@@ -61,6 +63,9 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {**RULES, "Cs": [POSITIVES], "gammas": [GAMMAS]}
+
+    _best_pair: tuple[float, Any]
+    """C, and the value of `gammas`, with the best score."""
 
     def __init__(
         self,
@@ -126,9 +131,12 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         order = np.argsort(self.Cs, kind="stable")
         g, at = divmod(int(np.argmax(mean[:, order])), order.size)
         c = int(order[at])
-        self.C, self.gamma = float(self.Cs[c]), self.gammas[g]
+        self._best_pair = float(self.Cs[c]), self.gammas[g]
         super().fit(X, y, sample_weight)
-        self.C_, self.gamma_ = self.C, getattr(self.kernel_, "gamma", np.nan)
+        self.C_, self.gamma_ = self._best_pair[0], getattr(self.kernel_, "gamma", np.nan)
+        self.best_params_ = {"C": self.C_}
+        if not np.isnan(self.gamma_):
+            self.best_params_["gamma"] = self.gamma_
         self.scores_, self.best_score_ = scores, float(mean[g, c])
         advice = check_edge("C", scores[g, order], at, self.fit_report_.n_rows, searches=False)
         if advice is not None:
@@ -145,10 +153,16 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         search.Cs = np.asarray(self.Cs, np.float64)
         return search.fit(X, y, sample_weight).scores_
 
+    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
+        return np.array(self._best_pair[:1])
+
+    def _gamma(self) -> Any:
+        return self._best_pair[1]
+
     def _local_parameters(self) -> dict[str, Any]:
         parameters = super()._local_parameters()
         del parameters["Cs"], parameters["gammas"]
-        return {**parameters, "C": self.C_, "gamma": self.gamma}
+        return {**parameters, **dict(zip(("C", "gamma"), self._best_pair, strict=True))}
 
 
 class SearchSVC(SVC):
