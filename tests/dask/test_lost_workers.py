@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from helpers.faults import Killer, fit_on_cluster, slow_partition
+from helpers.faults import Killer, die_at, fit_on_cluster, slow_partition
 from helpers.platforms import posix
 from helpers.rows import waves_and_bowls
 
@@ -124,6 +124,38 @@ def test_a_worker_is_killed_on_the_exact_kernel(victim, mortal):
     np.testing.assert_allclose(
         model.fit_report_.objective, expected.fit_report_.objective, rtol=2e-6
     )
+
+
+@pytest.fixture(scope="module")
+def undisturbed_on_the_exact_kernel(client):
+    return fit_on_cluster(client, n_trees=None, refine=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("stage", "number", "resumes"),
+    [
+        ("refine", 6, "resuming from round 5"),
+        pytest.param("refine", 2, "resuming from round 0", marks=pytest.mark.slow),
+        pytest.param("refine", 5, "resuming from round 5", marks=pytest.mark.slow),
+        pytest.param("solve", 20, "", marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_restart_repeats_an_exact_fit(
+    part, stage, number, resumes, mortal, undisturbed_on_the_exact_kernel, caplog
+):
+    """Whatever the moment, the fit ends with the same bits."""
+    expected = undisturbed_on_the_exact_kernel
+    die_at(mortal, part, stage, number)
+    with caplog.at_level("INFO", "hssvm"):
+        model, _ = fit_on_cluster(mortal, n_trees=None, refine=True)
+    assert "was lost" in caplog.text
+    assert resumes in caplog.text
+    assert resumes or "resuming" not in caplog.text
+    new, _ = waves_and_bowls(np.random.default_rng(99), 3000)
+    np.testing.assert_array_equal(model.decision_function(new), expected.decision_function(new))
+    np.testing.assert_array_equal(model.n_iter_, expected.n_iter_)
+    np.testing.assert_array_equal(model.fit_report_.gap, expected.fit_report_.gap)
 
 
 @pytest.mark.slow

@@ -28,6 +28,26 @@ def fit_on_cluster(client, **parameters):
     return model, time.monotonic() - start
 
 
+def die_at(client, part, stage, number):
+    """Let the worker of a part kill itself at an iteration ('solve') or round ('refine')."""
+
+    def prepare():
+        from hssvm.dask.train import PartMonitor
+
+        after_check = PartMonitor.after_check
+
+        def fatal(self, iteration, gap):
+            here = self.run == 0 and self.communicator.rank == part
+            if here and self.refining == (stage == "refine") and iteration == number:
+                self.wait()  # for the last checkpoint
+                os.kill(os.getpid(), signal.SIGKILL)
+            return after_check(self, iteration, gap)
+
+        PartMonitor.after_check = fatal
+
+    client.run(prepare)
+
+
 class Killer(logging.Handler):
     """Kills a worker when the log says something for the first time."""
 

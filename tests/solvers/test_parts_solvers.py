@@ -1,12 +1,15 @@
 """Solvers on parts take the steps of solvers on all rows."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
 from helpers.parts_in_threads import Parts, sums_in_threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hssvm import _core
 from hssvm._threads import openmp_threads
@@ -15,7 +18,7 @@ from hssvm.dask.messages import CommunicationError
 from hssvm.hss import NestedNystroem
 from hssvm.kernels import Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.kernels.part import PartKernelMatrix
+from hssvm.kernels.part import PartKernelMatrix, exact_kernel_matrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
 from hssvm.problems.quantile import SORTED_POINTS, weighted_quantiles
@@ -176,6 +179,45 @@ def test_same_exact_solution_as_on_all_rows(make, n_parts, memory, start, dtype,
         assert_allclose(solution.primal, expected.primal, rtol=2 * tol)
         assert_allclose(solution.F, (exact @ found)[rows], atol=atol)
     assert_allclose(found.sum(axis=0), joined.equality_rhs, atol=1e-3)
+
+
+@pytest.mark.parametrize("make", [classes, values])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("n_parts", "memory"),
+    [(1, 1e9), (3, 1e9), (2, 2e5)],  # with the last one, rows are evicted
+)
+def test_a_resumed_run_has_the_same_bits(n_parts, memory, sparse, make, rng):
+    n, k = 600, 2
+    X = rng.standard_normal((n, 3)).astype(np.float32)
+    X = scipy.sparse.csr_array(X * (np.abs(X) > 0.5)) if sparse else X
+    problem, owner = make(rng, n, k, np.float32), rng.integers(0, n_parts, n)
+    saved = [{} for _ in range(n_parts)]
+
+    def work(communicator, number=None):
+        rank = communicator.rank
+        rows = np.flatnonzero(owner == rank)
+        state = None if number is None else pickle.loads(saved[rank][number])
+        start = (
+            Solution.empty(np.zeros((rows.size, k), np.float32)) if number is None else state.start
+        )
+        solver = WorkingSet(
+            1e-4,
+            memory,
+            checkpoint=lambda number, state: saved[rank].setdefault(number, pickle.dumps(state)),
+        )
+        K = exact_kernel_matrix(Gaussian(0.3), X[rows], communicator)
+        return solver.solve(problem(rows, communicator), K, start, state=state)
+
+    expected = sums_in_threads(n_parts, work)
+    rounds = sorted(saved[0])
+    assert rounds == [*range(expected[0].n_iter.max() + 1)]
+    for number in {0, 1, len(rounds) // 2, len(rounds) - 1}:
+        resumed = sums_in_threads(n_parts, partial(work, number=number))
+        for found, own in zip(resumed, expected, strict=True):
+            for name in ("Z", "F", "intercept", "gap", "n_iter"):
+                assert_array_equal(getattr(found, name), getattr(own, name))
+            assert found.status == own.status
 
 
 def test_sparse_rows_become_columns_once(rng):

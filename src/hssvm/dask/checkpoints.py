@@ -1,4 +1,4 @@
-"""Storage of checkpoints, the coefficients during a run, and of the final models.
+"""Storage of checkpoints, the state of a solver during a run, and of the final models.
 
 Each is stored on two workers, in case one is lost.
 """
@@ -13,7 +13,6 @@ from distributed import get_worker
 
 from hssvm.dask.actors import Pickled, resolve_actor
 from hssvm.dask.waiting import TRANSFER
-from hssvm.kernels.base import Floats
 
 CheckpointId: TypeAlias = tuple[int, bool, int]
 """Run, whether it is on the exact kernel, and iteration or round; a later one is greater."""
@@ -29,18 +28,18 @@ class CheckpointStore:
     """An actor on one worker that stores the data of its own part and of another one."""
 
     def __init__(self) -> None:
-        self.checkpoints: dict[int, dict[CheckpointId, Floats]] = {}
+        self.checkpoints: dict[int, dict[CheckpointId, Pickled]] = {}
         self.models: dict[tuple[int, int], Any] = {}
 
-    def save(self, part: int, checkpoint: CheckpointId, Z: Floats) -> None:
-        """Store the coefficients of a part."""
+    def save(self, part: int, checkpoint: CheckpointId, state: Pickled) -> None:
+        """Store the state of a part."""
         own = self.checkpoints.setdefault(part, {})
-        own[checkpoint] = Z
+        own[checkpoint] = state
         for old in sorted(own)[:-KEPT]:
             del own[old]
 
-    def load(self, part: int, checkpoint: CheckpointId) -> Floats:
-        """Return the coefficients of a part."""
+    def load(self, part: int, checkpoint: CheckpointId) -> Pickled:
+        """Return the state of a part."""
         return self.checkpoints[part][checkpoint]
 
     def available(self) -> dict[int, list[CheckpointId]]:

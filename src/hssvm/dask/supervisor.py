@@ -4,6 +4,10 @@ A *run* has coordinators, and a task for every part. If a worker is lost, or a p
 coordinator, the run is aborted, and all its tasks return. The scheduler recomputes the lost parts
 from the input data on other workers, and the next run resumes from the last checkpoint that all
 parts have.
+
+On the exact kernel, a checkpoint is the state of the solver, and a run that resumes ends with the
+same bits as one that was not interrupted. On the compressed kernel, it is the coefficients; a run
+that resumes from them also ends with a gap below `tol`, but not at the same point.
 """
 
 from __future__ import annotations

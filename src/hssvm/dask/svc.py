@@ -35,6 +35,10 @@ class SVC(ProbabilityMixin, ClassifierMixin, BaseDaskSVM):
     solution is that on the exact kernel, which the workers compute together. More than two classes
     are one-vs-rest. If the rows fit on one machine, `hssvm.SVC` is simpler.
 
+    If a worker is lost, training resumes from a checkpoint. With ``refine=True``, the model is the
+    same, bit for bit, as without the loss. Otherwise, its gap is also below `tol`, but decision
+    values may differ within that tolerance.
+
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, class_weight, tol, solver, max_iter, max_time, \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -23,7 +24,7 @@ from hssvm.dask.waiting import TRANSFER
 from hssvm.kernels.base import Floats, Rows
 from hssvm.operators import HSSOperator
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
-from hssvm.solvers import Status
+from hssvm.solvers import Status, WorkingSetState
 from hssvm.training import FitReport, Monitor, Task, TrainingPlan
 from hssvm.training.forest import Forest
 from hssvm.training.out_of_fold import assign_folds
@@ -187,12 +188,11 @@ def train_part(
     with openmp_threads(worker.state.nthreads):
         try:
             store_actors = [resolve_actor(store) for store in stores]
-            Z = None if start is None else _load(resolve_actor(start[0]), part, start[1])
+            saved = None if start is None else _load(resolve_actor(start[0]), part, start[1])
             communicator = ActorCommunicator(Link.of(membership), part, job.n_parts)
             communicator.share_threads(worker.address, worker.state.nthreads)
-            monitor = PartMonitor(communicator, run, store_actors)
-            refining = start is not None and start[1][1]
-            model, result = _train(compressed, job, communicator, monitor, Z, refining, earlier)
+            monitor = PartMonitor(communicator, run, store_actors, refines=job.plan.refine)
+            model, result = _train(compressed, job, communicator, monitor, saved, earlier)
             _save_model(store_actors, part, run, model)
         except CommunicationError as error:
             return Unfinished(str(error))
@@ -204,8 +204,7 @@ def _train(
     job: Job,
     communicator: ActorCommunicator,
     monitor: PartMonitor,
-    start: Floats | None,
-    refining: bool,
+    saved: Floats | WorkingSetState | None,
     earlier: PartModel | None,
 ) -> tuple[PartModel, PartResult]:
     matrix, rows, plan = compressed.matrix, compressed.rows, job.plan
@@ -215,9 +214,9 @@ def _train(
     problem = job.task.problem(matrix.X, rows.y, weight, matrix.kernel, communicator)
     operator = HSSOperator(matrix, RemoteTop(communicator), communicator)
     report = FitReport()
-    tree = train_tree(
-        operator, problem, plan, report, monitor, start, job.number, warm_start=refining
-    )
+    state = saved if isinstance(saved, WorkingSetState) else None
+    start = None if isinstance(saved, WorkingSetState) else saved
+    tree = train_tree(operator, problem, plan, report, monitor, start, job.number, state=state)
     monitor.stage_done("refine")
     monitor.wait()
     forest = Forest(0, report)
@@ -260,14 +259,15 @@ def _train(
     return model, PartResult(result.intercept, total, held_out)
 
 
-def _load(store: Any, part: int, checkpoint: CheckpointId) -> Floats:
+def _load(store: Any, part: int, checkpoint: CheckpointId) -> Floats | WorkingSetState:
     try:
-        Z: Floats = store.load(part, checkpoint).result(timeout=STORE_TIMEOUT)
+        saved: Pickled = store.load(part, checkpoint).result(timeout=STORE_TIMEOUT)
     except Exception as error:
         raise CommunicationError(
             f"the worker that stored a checkpoint was lost ({error!r})"
         ) from error
-    return Z
+    state: Floats | WorkingSetState = pickle.loads(saved)
+    return state
 
 
 def _save_model(stores: Sequence[Any], part: int, run: int, model: PartModel) -> None:
@@ -289,6 +289,9 @@ class PartMonitor(Monitor):
     run : int
     stores : sequence of actors
         Actors of `CheckpointStore`.
+    refines : bool
+        Whether the solution is that on the exact kernel. Its start is not checkpointed then: it
+        takes few iterations, which a restart repeats.
 
     Attributes
     ----------
@@ -298,12 +301,15 @@ class PartMonitor(Monitor):
         Whether the solver is the one on the exact kernel.
     """
 
-    def __init__(self, communicator: ActorCommunicator, run: int, stores: Sequence[Any]) -> None:
+    def __init__(
+        self, communicator: ActorCommunicator, run: int, stores: Sequence[Any], *, refines: bool
+    ) -> None:
         self.communicator, self.run, self.stores = communicator, run, stores
         self.communication: dict[str, Communication] = {}
         self.refining = False
         self._pending: list[Any] = []
-        self.checkpoint = partial(self._checkpoint, CHECKPOINT_INTERVAL, False)
+        if not refines:
+            self.checkpoint = partial(self._checkpoint, CHECKPOINT_INTERVAL, False)
         self.refine_checkpoint = partial(self._checkpoint, REFINE_CHECKPOINT_INTERVAL, True)
 
     def stage_done(self, name: str) -> None:
@@ -323,10 +329,12 @@ class PartMonitor(Monitor):
             self.communicator.report_progress(iteration, float(gap.max()), self.refining)
         return self.communicator.stop
 
-    def _checkpoint(self, interval: int, refining: bool, iteration: int, Z: Floats) -> None:
+    def _checkpoint(
+        self, interval: int, refining: bool, iteration: int, state: Floats | WorkingSetState
+    ) -> None:
         if iteration % interval == 0:
             self.wait()
-            copy, checkpoint = Z.copy(), (self.run, refining, iteration)
+            copy, checkpoint = pickle.dumps(state), (self.run, refining, iteration)
             self._pending = [
                 store.save(self.communicator.rank, checkpoint, copy) for store in self.stores
             ]

@@ -93,6 +93,14 @@ class LazyKernelMatrix:
         """Make columns of some rows of every rank, without coefficients; see `share`."""
         return self.share(rows, np.empty((rows.size, 0), self.dtype))[0]
 
+    @property
+    def shared_rows(self) -> NDArray[np.int64]:
+        """Row of this rank for every column that `share` has made, -1 for those of others."""
+        return np.empty(0, np.int64)
+
+    def share_again(self, shared_rows: NDArray[np.int64]) -> None:
+        """Make the columns of an earlier matrix of the same rows."""
+
     def own(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which of the columns stand for rows of this rank, and these rows."""
         return np.arange(columns.size), columns

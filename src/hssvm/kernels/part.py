@@ -60,6 +60,23 @@ class PartKernelMatrix(LazyKernelMatrix):
         found = [shared[own] for shared, own in zip(self._shared, owners, strict=True)]
         return np.concatenate(found), W
 
+    @property
+    def shared_rows(self) -> NDArray[np.int64]:
+        """Row of this rank for every column that `share` has made, -1 for those of others."""
+        return self._row
+
+    def share_again(self, shared_rows: NDArray[np.int64]) -> None:
+        """Make the columns of an earlier matrix of the same rows."""
+        columns = np.flatnonzero(shared_rows >= 0)
+        rows = shared_rows[columns]
+        counts, places, *arrays = self.communicator.allgather(
+            [np.array([columns.size]), columns, *_as_arrays(self.X[rows])]
+        )
+        self._columns = _as_rows(arrays, self.X[:0])[np.argsort(places)]
+        self._shared = np.split(places, np.cumsum(counts)[:-1])
+        self._number[rows] = np.arange(rows.size)
+        self._row = shared_rows
+
     def own(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which of the columns stand for rows of this rank, and these rows."""
         rows = self._row[columns]

@@ -6,8 +6,9 @@ beta; `stopping` decides when a column is done.
 
 With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_set` is the loop,
 `working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
-`optimality` the violations by which rows are selected. `small` is for few rows, `polish` solves
-for their free variables, and `interior_point` is for those on which SMO does not converge.
+`optimality` the violations by which rows are selected; `working_set_state` is what a run needs to
+be resumed. `small` is for few rows, `polish` solves for their free variables, and `interior_point`
+is for those on which SMO does not converge.
 
 `solution` defines what solvers return.
 """
@@ -19,6 +20,7 @@ from hssvm.solvers.polish import polish
 from hssvm.solvers.small import solve_small
 from hssvm.solvers.solution import Checkpoint, Solution, Status
 from hssvm.solvers.working_set import WorkingSet
+from hssvm.solvers.working_set_state import WorkingSetState
 
 __all__ = [
     "ADMM",
@@ -27,6 +29,7 @@ __all__ = [
     "Solution",
     "Status",
     "WorkingSet",
+    "WorkingSetState",
     "initial_beta",
     "paper_beta",
     "polish",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ KEPT_GROWTH, KEPT_MIN_GROWTH = 0.1, 128
 
 SIDES = 4
 """The array that holds the matrix has the capacity, divided by a power of this number, as side."""
+
+Admission: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,9 @@ class WorkingKernel:
         Columns of the kernel matrix, in the order of their admission.
     K : (m, m)
         With the kernel matrix of the rows in its upper left corner.
+    admissions : list of (rows, evict)
+        The arguments of `admit` so far. The last digits of kernel values depend on the block that
+        they are computed in, so repeating them is the only way to the same K.
     work : float
         Nominal seconds of all steps so far.
     """
@@ -89,6 +94,7 @@ class WorkingKernel:
         self.kernel_matrix = kernel_matrix
         self.capacity = capacity
         self.rows = np.empty(0, np.int64)
+        self.admissions: list[Admission] = []
         self.work = 0.0
         self.K: Floats = np.empty((0, 0), kernel_matrix.dtype)
 
@@ -149,6 +155,7 @@ class WorkingKernel:
 
     def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
         """Add new rows, the first ones in place of those at the positions `evict`."""
+        self.admissions.append((rows, evict))
         q = self.rows.size + rows.size - evict.size
         at = np.concatenate([evict, np.arange(self.rows.size, q)])
         self.rows = np.concatenate([self.rows, np.empty(q - self.rows.size, np.int64)])

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,9 +39,10 @@ from hssvm.problems.base import Problem
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
-from hssvm.solvers.solution import Callback, Checkpoint, Solution, Status, Stop
+from hssvm.solvers.solution import Callback, Solution, Status, Stop
 from hssvm.solvers.start import choose_start
 from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel, highest
+from hssvm.solvers.working_set_state import WorkingSetState
 
 logger = logging.getLogger(__name__)
 
@@ -82,8 +84,8 @@ class WorkingSet:
         Largest violation at which the gap is evaluated for the first time, relative to the size of
         the decision values.
     checkpoint : callable, optional
-        Called as ``checkpoint(round, Z)`` after every round, with the coefficients at this point,
-        from which a later run can start. It must not keep or change them.
+        Called as ``checkpoint(round, state)`` after every round, and before the first one, 0, with
+        the `WorkingSetState`, from which another run can resume. It must copy what it keeps.
     stop : callable, optional
         Called without arguments several times a second during a round. A true value ends the round,
         so that `callback` is called.
@@ -109,7 +111,7 @@ class WorkingSet:
     callback: Callback | None = None
     max_work: float = np.inf
     first_violation: float = FIRST_VIOLATION
-    checkpoint: Checkpoint | None = None
+    checkpoint: Callable[[int, WorkingSetState], None] | None = None
     stop: Stop | None = None
 
     @with_serial_blas
@@ -119,6 +121,7 @@ class WorkingSet:
         kernel_matrix: LazyKernelMatrix,
         start: Solution,
         rows: NDArray[np.int64] | None = None,
+        state: WorkingSetState | None = None,
     ) -> Solution:
         """Solve all columns of `problem`.
 
@@ -130,15 +133,20 @@ class WorkingSet:
             Feasible, with F and intercept on a kernel close to the exact one.
         rows : (q,) int64, optional
             Rows with which the working set begins, as many as fit; else it is empty at first.
+        state : WorkingSetState, optional
+            Of an interrupted run on the same problem, which is resumed instead of starting.
 
         Returns
         -------
         Solution
             F, objectives and gap refer to the exact kernel; `n_iter` counts rounds.
         """
-        solution = Solution.empty(start.Z)
-        run = _Run(self, problem, kernel_matrix, solution)
-        run.begin(start, rows)
+        solution = Solution.empty(start.Z) if state is None else state.solution
+        run = _Run(self, problem, kernel_matrix, solution, start)
+        if state is None:
+            run.begin(start, rows)
+        else:
+            run.resume(state)
         while run.open.size and not run.ended:
             run.round()
         if run.open.size:
@@ -151,9 +159,15 @@ class _Run:
     """The state of a run. Columns are removed when they are done."""
 
     def __init__(
-        self, solver: WorkingSet, problem: Problem, K: LazyKernelMatrix, solution: Solution
+        self,
+        solver: WorkingSet,
+        problem: Problem,
+        K: LazyKernelMatrix,
+        solution: Solution,
+        start: Solution,
     ) -> None:
         self.solver = solver
+        self.start_iter, self.start_factors = start.n_iter, start.n_factors
         self.problem = problem
         self.solution = solution
         self.open = np.arange(problem.k)
@@ -187,6 +201,49 @@ class _Run:
             self.working_set.admit(first[: self.working_set.capacity], np.empty(0, np.int64))
         self.product = LazyProduct.at(kernel_matrix, Z, watched)
         self.product.scale(optimal_scale(problem, watched, Z[watched], self.product.F[watched]))
+        self.save()
+
+    def resume(self, state: WorkingSetState) -> None:
+        """Continue an interrupted run."""
+        K = self.working_set.kernel_matrix
+        K.share_again(state.shared)
+        for rows, evict in state.admissions:
+            self.working_set.admit(rows, evict)
+        self.working_set.work = state.work
+        self.n_values_before = K.n_values - state.n_values
+        self.product = LazyProduct(K, state.Z, state.F, state.watched, state.seen, state.variance)
+        self.problem, self.size = self.problem.columns(state.open), self.size[state.open]
+        self.rounds, self.open, self.violation_goal = state.rounds, state.open, state.violation_goal
+        self.least_violation, self.least_at = state.least_violation, state.least_at
+        self.shuffle, self.shuffle_all = state.shuffle, state.shuffle_all
+
+    def save(self) -> None:
+        """Pass the state to the checkpoint, if there is one."""
+        if self.solver.checkpoint is None:
+            return
+        product, working_set, K = self.product, self.working_set, self.working_set.kernel_matrix
+        state = WorkingSetState(
+            self.rounds,
+            self.open,
+            self.violation_goal,
+            self.least_violation,
+            self.least_at,
+            product.Z,
+            product.F,
+            product.watched,
+            product.seen,
+            product.variance,
+            K.shared_rows,
+            working_set.admissions,
+            self.shuffle,
+            self.shuffle_all,
+            working_set.work,
+            K.n_values - self.n_values_before,
+            self.start_iter,
+            self.start_factors,
+            self.solution,
+        )
+        self.solver.checkpoint(self.rounds, state)
 
     def round(self) -> None:
         """Select rows, minimize over them, and update the gradient."""
@@ -214,10 +271,7 @@ class _Run:
         goal = np.maximum(INNER * max_violation, self.violation_goal / 2)
         n_steps, new = self.minimize(old, slope, lower, upper, inner, goal)
         product.move(self.working_set.rows, old, new)
-        if self.solver.checkpoint is not None:
-            everything = self.solution.Z.copy()
-            everything[:, self.open] = product.Z
-            self.solver.checkpoint(self.rounds, everything)
+        self.save()
         self.log_round(max_violation, n_steps)
 
     def inside(self, watched: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from hssvm.solvers import Checkpoint, Status
+from hssvm.solvers import Checkpoint, Status, WorkingSetState
 from hssvm.training.report import FitReport
 
 
@@ -17,11 +18,11 @@ class Monitor:
     checkpoint : callable or None
         Called as ``checkpoint(iteration, Z)``; see `hssvm.solvers.ADMM`.
     refine_checkpoint : callable or None
-        The same during refinement; see `hssvm.solvers.WorkingSet`.
+        Called as ``refine_checkpoint(round, state)``; see `hssvm.solvers.WorkingSet`.
     """
 
     checkpoint: Checkpoint | None = None
-    refine_checkpoint: Checkpoint | None = None
+    refine_checkpoint: Callable[[int, WorkingSetState], None] | None = None
 
     @property
     def seconds_left(self) -> float:

@@ -11,6 +11,7 @@ from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.operators import HSSOperator
 from hssvm.predictors import LeafExpansions
 from hssvm.problems import PairsProblem, Problem
+from hssvm.solvers import WorkingSetState
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.compression import build_tree, compress_kernel
 from hssvm.training.config import TrainingConfig
@@ -148,9 +149,13 @@ def train_tree(
     start: Floats | None = None,
     number: int = 0,
     *,
+    state: WorkingSetState | None = None,
     warm_start: bool = False,
 ) -> TrainedTree:
-    """Train the tree with the given number; only the first is checked, and its errors estimated."""
+    """Train the tree with the given number; only the first is checked, and its errors estimated.
+
+    An interrupted refinement can be resumed from its state.
+    """
     matrix = operator.matrix
     check = number == 0 and operator.communicator.size == 1
     if check:
@@ -167,7 +172,14 @@ def train_tree(
     else:
         without_folds = replace(plan, n_folds=0)
         solution, refined = solve(
-            problem, operator, without_folds, report, monitor, start, warm_start=warm_start
+            problem,
+            operator,
+            without_folds,
+            report,
+            monitor,
+            start,
+            warm_start=warm_start,
+            state=state,
         )
         if plan.n_folds and report.exact_kernel:
             out_of_fold = exact_decisions(

@@ -21,7 +21,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.part import exact_kernel_matrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import Problem
-from hssvm.solvers import ADMM, Solution, WorkingSet, polish
+from hssvm.solvers import ADMM, Solution, WorkingSet, WorkingSetState, polish
 from hssvm.training.config import REFINE_BUDGET
 from hssvm.training.monitor import Monitor
 from hssvm.training.plan import TrainingPlan
@@ -52,6 +52,7 @@ def solve(
     start: Floats | None = None,
     *,
     warm_start: bool = False,
+    state: WorkingSetState | None = None,
 ) -> tuple[Solution, bool]:
     """Solve all columns of a problem, and add the results to the report.
 
@@ -66,6 +67,8 @@ def solve(
         Initial coefficients.
     warm_start : bool
         Whether `start` comes from an earlier fit, so that refinement can start from it directly.
+    state : WorkingSetState, optional
+        Of an interrupted refinement, which is resumed.
 
     Returns
     -------
@@ -79,7 +82,9 @@ def solve(
     goal = exact_tol(problem.dtype) if exact else None
     solver = plan.first_solver(monitor, problem.k, exact_tol=goal)
     with report.stage("solve", goal=np.min(solver.tol) if isinstance(solver, ADMM) else None):
-        if plan.refine and warm_start and start is not None:
+        if state is not None:
+            solution = state.start
+        elif plan.refine and warm_start and start is not None:
             solution = Solution.at(problem, start, operator.matmul(start))
         else:
             solution = solver.solve(problem, operator, start)
@@ -96,7 +101,7 @@ def solve(
         tol = plan.tol * REFINE_SHARE
         with report.stage("refine", goal=tol):
             work = REFINE_BUDGET * REFINE_PASSES
-            solution = _refine(problem, operator, solution, plan, monitor, tol, work)
+            solution = _refine(problem, operator, solution, plan, monitor, tol, work, state)
     elif exact:
         _finish_exact(problem, operator, solution, plan, report, monitor)
     refined = plan.refine and stopped is None
@@ -129,6 +134,7 @@ def _refine(
     monitor: Monitor,
     tol: float,
     max_work: float,
+    state: WorkingSetState | None = None,
 ) -> Solution:
     """Solve on the exact kernel; `max_work` applies if the configuration limits the work."""
     kernel, X, communicator = operator.matrix.kernel, operator.matrix.X, operator.communicator
@@ -142,7 +148,7 @@ def _refine(
         checkpoint=monitor.refine_checkpoint,
         stop=monitor.stop,
     )
-    return solver.solve(problem, K, start)
+    return solver.solve(problem, K, start, state=state)
 
 
 def _finish_exact(
