@@ -142,7 +142,7 @@ class WorkingSet:
             F, objectives and gap refer to the exact kernel; `n_iter` counts rounds.
         """
         solution = Solution.empty(start.Z) if state is None else state.solution
-        run = _Run(self, problem, kernel_matrix, solution, start)
+        run = _Run(self, problem, kernel_matrix, solution)
         if state is None:
             run.begin(start, rows)
         else:
@@ -159,15 +159,9 @@ class _Run:
     """The state of a run. Columns are removed when they are done."""
 
     def __init__(
-        self,
-        solver: WorkingSet,
-        problem: Problem,
-        K: LazyKernelMatrix,
-        solution: Solution,
-        start: Solution,
+        self, solver: WorkingSet, problem: Problem, K: LazyKernelMatrix, solution: Solution
     ) -> None:
         self.solver = solver
-        self.start_iter, self.start_factors = start.n_iter, start.n_factors
         self.problem = problem
         self.solution = solution
         self.open = np.arange(problem.k)
@@ -193,6 +187,7 @@ class _Run:
     def begin(self, start: Solution, rows: NDArray[np.int64] | None) -> None:
         """Compute F at the start, and fill the working set."""
         problem, kernel_matrix = self.problem, self.working_set.kernel_matrix
+        self.start_iter, self.start_factors = start.n_iter, start.n_factors
         Z, watched = choose_start(problem, kernel_matrix, start, self.shuffle)
         if self.watch_all or rows is not None:
             watched = np.arange(problem.n)
@@ -206,6 +201,7 @@ class _Run:
     def resume(self, state: WorkingSetState) -> None:
         """Continue an interrupted run."""
         K = self.working_set.kernel_matrix
+        self.start_iter, self.start_factors = state.start_iter, state.start_factors
         K.share_again(state.shared)
         for rows, evict in state.admissions:
             self.working_set.admit(rows, evict)
