@@ -108,6 +108,9 @@ def test_cross_validation_of_a_regression(folder):
     result = call("cv", folder / "train.libsvm", "--task", "svr", "--Cs", "0.1,10", "--folds", 3,
                   "--scale", "standard", "-o", model)  # fmt: skip
     assert "mean R^2" in result.output
+    assert re.search(
+        r"\nR\^2 \S+ in 3 folds of 600 rows\nout-of-fold R\^2 \S+ on all rows\n", result.output
+    )
     best = re.search(r"best: C = (\S+), gamma = (\S+)\n", result.output)
     loaded = hssvm.load(model)
     assert isinstance(loaded, hssvm.SVRCV)

@@ -17,7 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC as ExactSVC
 
+import hssvm
 from hssvm import SVC, SVCCV
+from hssvm.exceptions import DataWarning
 from hssvm.kernels import Gaussian, Linear
 from hssvm.model_selection import fold_fitter, rounds
 from hssvm.model_selection.fold_fitter import FoldFitter
@@ -123,6 +125,7 @@ def test_every_fold_scales_by_the_rows_it_trains_on(kind, rng):
     assert np.mean(ours.predict(X) == whole.predict(X)) > 0.99
 
 
+@pytest.mark.filterwarnings("ignore:No candidate scores higher")
 def test_labels_of_held_out_rows_are_not_used(rng):
     X, y = data(rng, 400)
     test = np.arange(100)
@@ -147,6 +150,7 @@ def test_folds_of_many_rows(n_classes, rng):
         assert abs(fold.score(X[test], y[test]) - model.scores_[0, c, f]) <= 0.01
 
 
+@pytest.mark.filterwarnings("ignore:No candidate scores higher")
 def test_integers_shuffle_the_rows(rng):
     """Folds of sorted rows would be regions of which the others know nothing."""
     X = np.sort(rng.uniform(0, 10, (600, 1)), axis=0)
@@ -248,6 +252,49 @@ def test_errors_say_what_to_do(rng):
     train = np.setdiff1d(np.arange(60), one_class)
     with pytest.warns(UserWarning), pytest.raises(ValueError, match="use fewer folds"):
         SVCCV([1.0], gammas=[1.0], cv=[(train, one_class)], scoring="roc_auc").fit(X, y)
+
+
+def test_labels_that_do_not_depend_on_the_features(rng):
+    X = rng.standard_normal((600, 3))
+    y = np.arange(600) % 5 == 0
+    with pytest.warns(
+        DataWarning, match=r"No candidate .* the most frequent class \(accuracy 0.8"
+    ) as w:
+        model = SVCCV([0.1, 1.0], gammas=[1e-3], random_state=0).fit(X, y)
+    assert len(w) == 1
+    assert str(w[0].message) in model.fit_report_.advice
+    cv = [(np.arange(300), np.arange(300, 305)), (np.arange(300), np.flatnonzero(~y[:400])[-50:])]
+    SVCCV([1.0], gammas=[1e-3], cv=cv).fit(X[:400], y[:400])  # a constant is perfect in fold 1
+
+
+def test_labels_that_depend_on_the_features(rng):
+    X, y = data(rng, 600)
+    weight = rng.uniform(0.5, 2, 600)
+    SVCCV([1.0], gammas=[0.5], random_state=0).fit(X, y, sample_weight=weight)  # without warning
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_score_of_the_final_model(n_classes, rng):
+    X, y = data(rng, 900, n_classes)
+    model = SVCCV([1.0], gammas=[0.5], scaling=None, random_state=0).fit(X, y)
+    twin = SVC(1.0, gamma=0.5, out_of_fold=True, random_state=0).fit(X, y)
+    assert model.fit_report_.out_of_fold_score == twin.fit_report_.out_of_fold_score
+    assert_array_equal(model.decision_function(X), twin.decision_function(X))
+    assert not hasattr(model, "out_of_fold_decision_")
+    assert model.conformity_scores_ is None
+    limited = SVCCV([1.0], gammas=[0.5], memory_limit="1GB", random_state=0).fit(X, y)
+    assert np.isnan(limited.fit_report_.out_of_fold_score)
+
+
+@pytest.mark.filterwarnings("ignore:The best C is at the edge")
+def test_the_number_of_rows_that_were_scored(rng, monkeypatch, tmp_path):
+    monkeypatch.setattr(rounds, "SEARCH_ROWS", 1700)
+    X, y = data(rng, 2600)
+    model = SVCCV(gammas=[0.5], cv=3, random_state=0).fit(X, y)
+    assert model.best_n_rows_ == model.cv_results_["n_resources"][model.best_index_] == 1700
+    assert f"accuracy {model.best_score_:.4g} in 3 folds of 1,700 rows" in model.summary()
+    model.save(tmp_path / "model.hssvm")
+    assert hssvm.load(tmp_path / "model.hssvm").summary() == model.summary()
 
 
 def stripes(rng, n, scale=1.0):

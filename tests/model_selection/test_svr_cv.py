@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 import hssvm
 from hssvm import SVR, SVRCV
 from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.exceptions import DataWarning
 
 
 def data(rng, n, size=1.0):
@@ -66,6 +67,28 @@ def test_scorers_see_the_targets_and_the_rows(rng):
         X, y, cv=3, scoring="neg_mean_absolute_error",
     )  # fmt: skip
     assert_allclose(model.scores_[0, 0], expected, atol=0.02)
+
+
+def test_targets_that_do_not_depend_on_the_features(rng):
+    X = rng.standard_normal((600, 3))
+    y = rng.standard_normal(600)
+    expected = r"No candidate scores higher than predicting the mean of y \(r2 -"
+    with pytest.warns(DataWarning, match=expected):
+        model = SVRCV([10.0, 100.0], gammas=[1.0], random_state=0).fit(X, y)
+    assert model.best_score_ < 0
+    with pytest.warns(DataWarning, match=r"the mean of y \(neg_mean_squared_error -"):
+        model.set_params(scoring="neg_mean_squared_error").fit(X, y)
+    SVRCV([1.0], gammas=[1.0]).fit(X, np.ones(600))  # the mean is the best prediction
+
+
+def test_the_score_of_the_final_model(rng):
+    X, y = data(rng, 600)
+    model = SVRCV([10.0], gammas=[1.0], epsilon=0.1, scaling=None, random_state=0).fit(X, y)
+    twin = SVR(10.0, gamma=1.0, epsilon=0.1, out_of_fold=True, random_state=0).fit(X, y)
+    score = model.fit_report_.out_of_fold_score
+    assert score == pytest.approx(twin.fit_report_.out_of_fold_score, abs=1e-3)
+    assert not hasattr(model, "out_of_fold_decision_")
+    assert model.conformity_scores_ is None
 
 
 def test_weights_save_intervals_and_errors(rng, tmp_path):

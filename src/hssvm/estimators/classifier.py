@@ -139,7 +139,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
             self._calibrate(None, codes, weight, 0)
             return
         rows = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
-        if not weight[rows].any():
+        if not weight[rows].any() and self._held_out:
             raise ValueError(
                 "out_of_fold=True needs a class with at least two rows of positive weight"
             )
@@ -147,8 +147,10 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         if not isinstance(result.problem, PairsProblem):  # the values of pairs are by class
             values = self._by_class(values)
         correct = classify(values, self.classes_) == self.classes_[codes[rows]]
-        result.report.out_of_fold_score = float(np.average(correct, weights=weight[rows]))
-        self._calibrate(values, codes[rows], weight[rows], self._forest_seed)
+        if weight[rows].any():
+            result.report.out_of_fold_score = float(np.average(correct, weights=weight[rows]))
+        asked = values if self._held_out else None
+        self._calibrate(asked, codes[rows], weight[rows], self._forest_seed)
         if self.out_of_fold:
             decision = np.full((codes.size, *values.shape[1:]), np.nan, values.dtype)
             decision[rows] = values

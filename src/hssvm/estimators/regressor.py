@@ -66,10 +66,12 @@ class Regressor(RegressorMixin, BaseKernelSVM):
     ) -> None:
         """Set what follows from predictions by models that have not seen the rows."""
         self.conformity_scores_ = None
-        if result.out_of_fold is not None:
-            predicted = result.out_of_fold[:, 0] + center
-            score = r2_score(y, predicted, sample_weight=weight)
-            result.report.out_of_fold_score = float(score)
+        if result.out_of_fold is None or y.size < 2:
+            return
+        predicted = result.out_of_fold[:, 0] + center
+        score = r2_score(y, predicted, sample_weight=weight)
+        result.report.out_of_fold_score = float(score)
+        if self.out_of_fold:
             errors = np.abs(y - predicted)[weight > 0]
             self.conformity_scores_ = kept_scores(errors, self._forest_seed)
             self.out_of_fold_decision_ = predicted

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hssvm.kernels import Kernel
 from hssvm.model_selection.fold_fitter import FoldFitter, Group
 from hssvm.model_selection.fold_models import FoldModel, FoldTask
+from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results
 from hssvm.model_selection.round_log import RoundLog
 from hssvm.model_selection.scoring import Scoring
@@ -110,6 +111,12 @@ class FoldSolver:
     n_final: int
     results: Results
     log: RoundLog
+
+    @property
+    def folds(self) -> Folds:
+        """The folds of all groups."""
+        splits = [split for group in self.groups for split in group.folds.splits]
+        return Folds(splits, self.groups[0].folds.rows)
 
     @property
     def n_rows(self) -> int:

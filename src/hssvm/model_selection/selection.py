@@ -61,6 +61,8 @@ class Selected:
     search : Search
     results : Results
     scaling : {None, 'standard', 'minmax'}
+    folds : list of Folds
+        Those of each round.
     cut_short : bool
         Whether the time limit or an interrupt stopped the search.
     """
@@ -68,6 +70,7 @@ class Selected:
     search: Search
     results: Results
     scaling: str | None
+    folds: list[Folds]
     cut_short: bool
 
 
@@ -121,7 +124,7 @@ class Selection:
         """Score candidates, and select the best."""
         deadline = Deadline(self.monitor, self.max_time)
         (kind, solver, gammas, Cs), first_scores = self._choose_scaling(deadline)
-        results = solver.results
+        results, folds = solver.results, [solver.folds]
         for position in Cs.required:
             in_precision_of_rows(Cs.value(position) * self.weight, self.X.dtype, "C")
 
@@ -140,13 +143,14 @@ class Selection:
                 break
             log = RoundLog(round, len(sizes), n_rows)
             solver = self._fold_solver(kind, deadline, results, log)
+            folds.append(solver.folds)
             n_last = len(search.rounds[-1])
             search.begin_round()
             if self.searches and round == 1:
                 search.walk(solver.score, FINE)
             else:
                 search.again(solver.score, math.ceil(n_last * sizes[round - 1] / n_rows))
-        return Selected(search, results, kind, deadline.cut_short)
+        return Selected(search, results, kind, folds, deadline.cut_short)
 
     def _sizes(self, gammas: Axis, Cs: Axis) -> list[int]:
         """Numbers of rows of the rounds."""

@@ -90,6 +90,11 @@ prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     scores_ : (n_gammas, n_Cs, n_folds) array
         Those of the last round in which a pair was scored; NaN for pairs that were not tried.
     best_score_ : float
+        Mean score of the best candidate over the folds of its last round. A model that is trained
+        on all rows often scores higher; on the exact kernel, without `memory_limit`,
+        ``fit_report_.out_of_fold_score`` estimates its accuracy.
+    best_n_rows_ : int
+        Number of rows of these folds, together.
     best_params_ : dict
     best_index_ : int
         Index in `cv_results_`.

@@ -57,8 +57,8 @@ max_rank, compressor, random_state, verbose
     C_, gamma_ : float
         Values with the best mean score over the folds, the smoothest model in case of a tie.
     epsilon_ : float
-    Cs_, gammas_, scores_, best_score_, best_params_, best_index_, cv_results_, multimetric_, \
-n_splits_
+    Cs_, gammas_, scores_, best_score_, best_n_rows_, best_params_, best_index_, cv_results_, \
+multimetric_, n_splits_
         As in `SVCCV`.
     support_, support_vectors_, dual_coef_, intercept_, n_iter_, kernel_, fit_report_, \
 out_of_fold_decision_, conformity_scores_, n_features_in_

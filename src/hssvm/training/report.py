@@ -66,7 +66,8 @@ class FitReport(ShownAsText):
         the fields that are not saved are those of the first.
     out_of_fold_score : float
         Accuracy, or R^2 for regression, of the out-of-fold decision values: an estimate of the
-        score on new data. NaN without `out_of_fold` and `probability`.
+        score on new data. NaN without `out_of_fold` and `probability`, except for exact models of
+        `SVCCV` and `SVRCV`.
     spread : (k,) array
         Root mean square of the standard deviation of the decision values between the trees, at
         10,000 training rows: what compression changes in a single tree. The error of their mean is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from hssvm.cli.options import SearchTask, given, parse_column
 from hssvm.cli.progress import showing
 from hssvm.cli.streams import STREAM, check_streams, require_other_file, save_model
 from hssvm.io.columns import Roles
+from hssvm.training.summary import counted
 
 
 def cv(
@@ -92,6 +94,16 @@ def cv(
     console.print(tables.scores(estimator))
     best = ", ".join(f"{name} = {value:g}" for name, value in estimator.best_params_.items())
     console.print(f"best: {best}", highlight=False)
+    n_folds, n_rows = counted(estimator.n_splits_, "fold"), counted(estimator.best_n_rows_, "row")
+    console.print(
+        f"{name} {estimator.best_score_:.4f} in {n_folds} of {n_rows}",
+        highlight=False,
+        markup=False,
+    )
+    out_of_fold = estimator.fit_report_.out_of_fold_score
+    if not math.isnan(out_of_fold):
+        metric = "accuracy" if task is SearchTask.svc else "R^2"
+        console.print(f"out-of-fold {metric} {out_of_fold:.4f} on all rows", highlight=False)
     if output is not None:
         console.print(
             f"model in {output}, {tables.size_of(n_bytes)}, relative duality gap "
