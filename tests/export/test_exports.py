@@ -148,6 +148,54 @@ def test_an_exported_file_needs_only_numpy(rng, tmp_path):
     assert modules == ""
 
 
+NASTY_NAMES = [
+    '"""+__import__("os").mkdir("run")+"""', "'''+__import__('os').mkdir('run')+'''", '"', '"""',
+    "\\x", "\\N{", "\\", "\\u12", "{name}", "{0}", "two\nlines", "\n\nimport os; os.mkdir('run')\n",
+    "%s", "Grüße", "データ", "class", "a b", "-", "\udcff",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file names cannot have these characters")
+@pytest.mark.parametrize("name", NASTY_NAMES, ids=map(ascii, NASTY_NAMES))
+def test_file_names_are_not_code(name, rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = noisy_classes(rng, 100)
+    model = SVC().fit(X, y)
+    path = tmp_path / f"{name}.py"
+    model.save_numpy(path)
+    exported = runpy.run_path(str(path))
+    assert_array_equal(exported["predict"](X), model.predict(X))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_labels_that_onnx_cannot_express(rng, tmp_path):
+    X, y = noisy_classes(rng, 300)
+    model = SVC().fit(X, np.array([2**63 - 1, 2**63 + 5], np.uint64)[y])
+    with pytest.raises(ValueError, match=r"2\*\*63.* convert the labels to strings"):
+        run_onnx(model, X)
+    model.save_numpy(tmp_path / "exported.py")
+    exported = runpy.run_path(str(tmp_path / "exported.py"))
+    assert_array_equal(exported["predict"](X), model.predict(X))
+    fits = SVC().fit(X, np.array([3, 2**63 - 1], np.uint64)[y])
+    assert_array_equal(run_onnx(fits, X)["label"], fits.predict(X))
+
+
+def test_number_labels_are_not_rounded_to_float32(rng):
+    X, y = noisy_classes(rng, 300, dtype=np.float32)
+    model = SVC().fit(X, np.array([2.0**24, 2.0**24 + 1])[y])
+    same_labels(run_onnx(model, X)["label"], model, X)
+
+
+def test_labels_that_arrays_would_change(rng, tmp_path):
+    """NumPy drops trailing NULs of strings, so that these labels would become equal."""
+    X, y = noisy_classes(rng, 300)
+    model = SVC().fit(X, np.array(["a", "a\0"], dtype=object)[y])
+    with pytest.raises(ValueError, match=r"NUL.* convert the labels"):
+        model.save_numpy(tmp_path / "exported.py")
+    with pytest.raises(ValueError, match=r"NUL.* convert the labels"):
+        run_onnx(model, X)
+
+
 def test_what_cannot_be_exported(rng, tmp_path):
     X, y = noisy_classes(rng, 300)
     model = SVC(kernel=kernels.Cosine()).fit(X, y)

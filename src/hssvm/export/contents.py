@@ -121,10 +121,10 @@ def labels_of(model: Any) -> NDArray[Any]:
     """Return the classes as an array of numbers or strings; ValueError if they are neither."""
     classes = model.classes_
     labels = np.array(classes.tolist()) if classes.dtype == object else classes
-    if labels.dtype.kind not in "biufU":
+    if labels.dtype.kind not in "biufU" or labels.tolist() != classes.tolist():
         raise ValueError(
-            "labels of other types than numbers and strings cannot be exported; convert them "
-            "before fitting"
+            "labels must be numbers or strings that do not end with a NUL character to be "
+            "exported; convert the labels before fitting"
         )
     return labels
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hssvm.export.contents import Arrays, labels_of
 from hssvm.export.onnx_graph import Graph, class_index, decision_values, probabilities, scores
@@ -18,13 +19,18 @@ from hssvm.export.onnx_graph import Graph, class_index, decision_values, probabi
 
 def output_types(model: Any, input_type: Any) -> list[tuple[str, Any]]:
     """Return the names and types of the outputs of a fitted model."""
-    from skl2onnx.common.data_types import Int64TensorType, StringTensorType, guess_tensor_type
+    from skl2onnx.common.data_types import (
+        DoubleTensorType,
+        Int64TensorType,
+        StringTensorType,
+        guess_tensor_type,
+    )
 
     floats = guess_tensor_type(input_type)
     if hasattr(model, "classes_"):
-        kind = labels_of(model).dtype.kind
-        label = {"U": StringTensorType(), "f": floats}.get(kind, Int64TensorType())
-        found = [("label", label), ("scores", floats)]
+        kind = _onnx_labels(labels_of(model)).dtype.kind
+        types = {"U": StringTensorType, "f": DoubleTensorType, "i": Int64TensorType}
+        found = [("label", types[kind]()), ("scores", floats)]
         return found if model.calibration_ is None else [*found, ("probabilities", floats)]
     if hasattr(model, "offset_"):
         return [("label", Int64TensorType()), ("scores", floats)]
@@ -56,10 +62,20 @@ def convert(arrays: Arrays, scope: Any, operator: Any, container: Any) -> None:
         signs = graph.constant(np.int64(1)), graph.constant(np.int64(-1))
         graph.op("Where", typical, *signs, output=outputs[0])
     if task == "classification":
-        labels = arrays["classes"]
-        if labels.dtype.kind != "U":
-            labels = labels.astype(floats if labels.dtype.kind == "f" else np.int64)
+        labels = graph.constant(_onnx_labels(arrays["classes"]))
         index = class_index(graph, arrays, values)
-        graph.op("Gather", graph.constant(labels), index, axis=0, output=outputs[0])
+        graph.op("Gather", labels, index, axis=0, output=outputs[0])
     if len(outputs) == 3:
         graph.cast(probabilities(graph, arrays, score), floats, output=outputs[2])
+
+
+def _onnx_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Convert labels to int64 or float64, in which they are the same, or leave them strings."""
+    if labels.dtype.kind == "U":
+        return labels
+    if labels.dtype.kind == "u" and labels.max() >= 2**63:
+        raise ValueError(
+            f"ONNX labels must be integers below 2**63, got {labels.max()}; convert the labels to "
+            "strings before fitting"
+        )
+    return labels.astype(np.float64 if labels.dtype.kind == "f" else np.int64)
