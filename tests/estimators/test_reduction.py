@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import hssvm
 from hssvm import SVC, SVR, OneClassSVM
+from hssvm.estimators.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian
 from hssvm.predictors import ExpansionPredictor
 from hssvm.predictors.reduced import Reduction
@@ -98,8 +99,10 @@ def test_what_cannot_be_reduced(rng):
     forest = SVC(refine=False, n_trees=2, leaf_size=64, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="fit with refine=True"):
         forest.reduce(X, y)
-    with pytest.raises(ValueError, match="max_loss must be at least 0"):
-        SVC().fit(X[:300], y[:300]).reduce(X, y, max_loss=-1)
+    model = SVC().fit(X[:300], y[:300])
+    for wrong in (-1, np.nan, "a", None, [0.1]):
+        with pytest.raises(InvalidParameterError, match="max_loss must be a number of at least 0"):
+            model.reduce(X, y, max_loss=wrong)
     K = X[:300] @ X[:300].T
     with pytest.raises(ValueError, match="reduce needs rows of numbers"):
         SVC(kernel="precomputed").fit(K, y[:300]).reduce(K, y[:300])

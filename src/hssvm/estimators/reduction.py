@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from hssvm.estimators.parameters import AT_LEAST_0, check_parameter
 from hssvm.estimators.saving import SavableEstimator, rows_are_support
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, PairwisePredictor
@@ -72,8 +73,7 @@ class ReducibleEstimator(SavableEstimator):
         exact = self._require_exact("reduce")
         if isinstance(exact.kernel, IndexedKernel):
             raise ValueError(f"reduce needs rows of numbers, which {exact.kernel!r} does not have")
-        if not max_loss >= 0:
-            raise ValueError(f"max_loss must be at least 0, got {max_loss!r}")
+        check_parameter("max_loss", max_loss, [AT_LEAST_0])
         y = self.predict(X) if y is None else y
         least_score = _score(self, X, y) - max_loss
         parts = [(p, Reduction(exact.kernel, exact.X[p], exact.Z[p])) for p in _parts(exact)]
