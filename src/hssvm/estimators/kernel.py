@@ -22,7 +22,7 @@ from hssvm.kernels import (
     Tanimoto,
 )
 from hssvm.kernels.base import Floats, Rows
-from hssvm.training.moments import Moments
+from hssvm.training.moments import overall_variance
 
 RADIAL = {
     "rbf": Gaussian,
@@ -105,4 +105,4 @@ def resolve_gamma(gamma: float | str, n_features: int, variance: Callable[[], fl
 
 def gamma_of_rows(gamma: float | str, X: Rows, sample_weight: Floats) -> float:
     """Convert 'scale' and 'auto' to numbers for the given rows."""
-    return resolve_gamma(gamma, X.shape[1], lambda: Moments.of(X, sample_weight).overall_variance)
+    return resolve_gamma(gamma, X.shape[1], lambda: overall_variance(X, sample_weight))

@@ -29,6 +29,9 @@ KERNELS = {
 }
 """The kernels that other programs can evaluate, and their names."""
 
+MAX_FEATURES = 2**24
+"""Number of features with which a dense row in float64 needs 128 MB."""
+
 
 def contents_of(model: Any, predictor: FewRowsPredictor) -> Arrays:
     """Return the arrays of a fitted model; ValueError if they cannot express it.
@@ -49,6 +52,11 @@ def contents_of(model: Any, predictor: FewRowsPredictor) -> Arrays:
         ``calibration`` and its ``curve_0``, ....
     """
     n_features = model.n_features_in_
+    if n_features > MAX_FEATURES:
+        raise ValueError(
+            f"exported models predict dense rows, and this model has {n_features} features; hash "
+            f"the features to at most {MAX_FEATURES} columns before fitting"
+        )
     shift, factor = model.feature_shift_, model.feature_factor_
     arrays = {
         **_kernel_arrays(predictor.kernel),

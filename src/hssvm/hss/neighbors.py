@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Rows
+from hssvm.kernels.wide import occurring_columns
 
 LOW_DIMENSION = 20
 """Number of features up to which exact search trees are faster than comparing all pairs."""
@@ -24,6 +25,7 @@ def nearest_neighbors(X: Rows, k: int, seed: int) -> tuple[NDArray[np.int64], ND
     """
     from sklearn.neighbors import NearestNeighbors
 
+    (X,) = occurring_columns(X)
     if X.shape[1] > LOW_DIMENSION:
         try:
             from pynndescent import NNDescent

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm._threads import with_serial_blas
 from hssvm.kernels.sparse_format import require_valid_sparse
+from hssvm.kernels.wide import occurring_columns
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = Any
@@ -268,6 +269,7 @@ class CoreKernel(Kernel):
         """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
         X = as_rows(X)
         X, Y = (X, X) if Y is None else _match_formats(X, as_rows(Y))
+        X, Y = occurring_columns(X, Y)
         out: Floats = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
         _core.kernel_block(self._core_kernel, core_rows(X), core_rows(Y), out)
         return out
@@ -283,7 +285,7 @@ class CoreKernel(Kernel):
         W: Floats,
     ) -> Floats:
         """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
-        X, Y = _match_formats(as_rows(X), as_rows(Y))
+        X, Y = occurring_columns(*_match_formats(as_rows(X), as_rows(Y)))
         order, x_ends = sort_groups(groups, y_ends.size - 1)
         out: Floats = np.empty((X.shape[0], W.shape[1]), dtype=W.dtype)
         _core.grouped_product(
@@ -313,7 +315,8 @@ class CoreKernel(Kernel):
 
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""
-        return _core.KernelMatrix(self._core_kernel, core_rows(as_rows(X)))
+        (X,) = occurring_columns(as_rows(X))
+        return _core.KernelMatrix(self._core_kernel, core_rows(X))
 
     def small_solver(self, X: Rows) -> Callable[..., tuple[int, float]]:
         """Return a solver that computes only the rows of the kernel that it needs."""

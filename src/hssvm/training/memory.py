@@ -81,8 +81,9 @@ class FitMemory:
         Bytes per number.
     sparse, scaled, refines : bool
         Whether X is sparse, whether scaling copies it, and whether the fit is refined.
-    cut_width : int
-        Width of the cuts of the tree; see `hssvm.hss.hashing`.
+    cut_width, table_width : int
+        Width of the cuts of the tree, and of the tables of the core for sparse rows; see
+        `hssvm.hss.hashing` and `hssvm.kernels.wide`.
     ranks : sequence of int
         Maximum rank per level, root first.
     oversampling : float
@@ -101,6 +102,7 @@ class FitMemory:
     scaled: bool
     refines: bool
     cut_width: int
+    table_width: int
     ranks: Sequence[int]
     oversampling: float
     n_threads: int
@@ -126,7 +128,7 @@ class FitMemory:
             factor += n_nodes * (rows * (rows + 1) // 2 + rows * rank) * self.itemsize
             widest = max(widest, candidates)
             rows, candidates = 2 * rank, 2 * size
-        features = (8 if self.sparse else 16 * widest) * self.n_features
+        features = 8 * self.table_width if self.sparse else 16 * widest * self.n_features
         threads = self.n_threads * (WORKSPACE * widest**2 + features)
         if self.on_disk:
             in_memory = SMALL * (depth + 1)
@@ -184,8 +186,10 @@ class FitMemory:
         base = FIXED + FIXED_PER_THREAD * self.n_threads + 8 * VECTORS * n
         base += (2 ** (len(self.ranks) - 1) - 1) * self.cut_width * b
         base += rows if self.scaled else 0
+        base += rows if self.sparse and self.table_width < self.n_features else 0  # renumbered
         hashed = rows if self.cut_width < self.n_features else 0
-        variance = 2 * rows + 24 * self.n_features if self.sparse else rows
+        variance = 2 * rows if self.sparse else rows
+        variance += 24 * self.n_features if self.sparse and self.scaled else 0
         compressed = base + sizes.matrix + min(sizes.workspace, HEAP)
         freed = min(sizes.factor, HEAP)  # later arrays reuse it
         copies = 1 if self.refines else 3  # support vectors, rows of the leaves, sampled rows

@@ -93,6 +93,23 @@ class Moments:
         return Moments(self.total, mean, squares)
 
 
+def overall_variance(X: Rows, weight: Floats) -> float:
+    """Variance over all entries of X, of rows with weights, for gamma='scale'.
+
+    Unlike `Moments`, it needs no array with an entry for every column of sparse rows.
+    """
+    if not scipy.sparse.issparse(X):
+        return Moments.of(X, weight).overall_variance
+    values = X.data[: X.nnz].astype(np.float64)
+    entry_weight = np.repeat(weight.astype(np.float64), np.diff(X.indptr))
+    total = float(weight.sum()) * X.shape[1]
+    mean = float(entry_weight @ values) / total
+    values -= mean
+    values *= values
+    zeros = max(total - float(entry_weight.sum()), 0.0)
+    return (float(entry_weight @ values) + zeros * mean**2) / total
+
+
 def feature_range(X: Rows) -> tuple[Floats, Floats]:
     """Minimum and maximum of every feature, (p,) each, including the zeros of sparse rows."""
     if X.shape[0] == 0:

@@ -13,6 +13,7 @@ from hssvm.hss import Compressor
 from hssvm.hss.hashing import cut_width
 from hssvm.hss.tree import depth_for
 from hssvm.kernels.base import Kernel, Rows
+from hssvm.kernels.wide import table_width
 from hssvm.problems import Problem, SVCProblem
 from hssvm.solvers import ADMM, FixedIterationADMM
 from hssvm.training.exact_solver import INTERIOR_ROWS
@@ -136,6 +137,7 @@ class TrainingPlan:
             scaled=self.scaled,
             refines=self.refine,
             cut_width=cut_width(X),
+            table_width=table_width(X) if sparse else p,
             ranks=[0, *ranks],
             oversampling=getattr(self.compressor, "oversampling", 0.0),
             n_threads=_core.thread_count(),

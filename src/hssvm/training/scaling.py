@@ -20,6 +20,10 @@ its range is smaller than the largest standard deviation; features differ if a f
 them is hidden. If all features have the same range or variance, none is hidden, not even a rare 1
 among zeros."""
 
+MAX_FACTORS = 2**27
+"""Largest number of columns of sparse rows that can be scaled: an array of factors then needs 1 GB,
+and computing them several such arrays."""
+
 COMPONENTS, UNCORRELATED = (5, 8), 1e-4
 """The features are taken for principal components if the cosine between any two of the largest ones
 is below UNCORRELATED, in float32. The test uses at least 5 and at most 8 features, as fewer may be
@@ -60,6 +64,11 @@ class Scaling:
         sparse = bool(scipy.sparse.issparse(X))
         if kind is None:
             return cls()
+        if sparse and X.shape[1] > MAX_FACTORS:
+            raise ValueError(
+                f"scaling={kind!r} stores a factor for every column, and X has {X.shape[1]} "
+                "columns; hash the features to fewer columns, or pass scaling=None"
+            )
         if kind == "standard":
             return cls.standard(Moments.of(X), sparse=sparse)
         return cls.minmax(*feature_range(X), sparse=sparse)
