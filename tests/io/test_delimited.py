@@ -150,8 +150,17 @@ def test_separators(separator, tmp_path):
 
 
 def test_decimal_commas_are_explained(tmp_path):
-    with pytest.raises(ValueError, match=r"'5;2' in column 1 .* did you mean separator=';'"):
-        read_text(tmp_path, "1,5;2,5\n1,5;2,5\n")
+    text, remedy = "1,5;2,5\n-1,5;2e3\n", "replace decimal commas by points"
+    with pytest.raises(
+        ValueError, match=rf"'5;2' in column 1 .*; {remedy}, and pass separator=';'"
+    ):
+        read_text(tmp_path, text)
+    with pytest.raises(ValueError, match=rf"'2,5' in column 1 .*; {remedy}$"):
+        read_text(tmp_path, text, separator=";")
+    with pytest.raises(ValueError, match=rf"'2,5' in column 'b' .*; {remedy}$"):
+        read_text(tmp_path, "a;b\n" + text, separator=";")
+    with pytest.raises(ValueError, match=r"'b;2' in column 1 .* did you mean separator=';'"):
+        read_text(tmp_path, "1,b;2,5\n1,b;2,5\n")
 
 
 def test_booleans(tmp_path):

@@ -105,6 +105,19 @@ def test_what_the_format_allows(tmp_path):
     assert X.shape == (3, 4) and X.data.dtype == np.float32
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    text = "1 1:2 2:3\n-1 2:4\n"
+    (tmp_path / "plain").write_text(text)
+    X, y = load_data(tmp_path / "plain")
+    (tmp_path / "marked").write_text(text, encoding="utf-8-sig")
+    marked = load_data(tmp_path / "marked")
+    assert_array_equal(marked[0], X)
+    assert_array_equal(marked[1], y)
+    (tmp_path / "only").write_bytes(b"\xef\xbb\xbf")
+    with pytest.raises(ValueError, match="has no rows"):
+        load_data(tmp_path / "only")
+
+
 def test_dense_above_half(tmp_path):
     X, _ = read_text(tmp_path, b"1 1:1\n1 2:1\n")
     assert scipy.sparse.issparse(X)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from hssvm.io.table import Table
 
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 _SEPARATORS = ",;\t|"
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,?\d+([eE][+-]?\d+)?\s*")
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 
 
@@ -112,7 +114,7 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
                     f"separator={other!r}?"
                 )
     has_header = rule.is_header(first) or any(
-        _value(above) is None and _value(below) is not None
+        _looks_numeric(below) and not _looks_numeric(above)
         for above, below in zip(first, second, strict=False)
     )
     if has_header and not second:
@@ -178,7 +180,7 @@ def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labe
             if value is None or not math.isfinite(value):
                 raise ValueError(
                     f"{where}: {field[:40]!r} in {columns.title(j)} is not a finite number; "
-                    f"{_remedy(field)}"
+                    f"{_remedy(fields, field, layout.separator)}"
                 )
             if abs(value) > largest and j != columns.label:
                 raise ValueError(
@@ -187,9 +189,14 @@ def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labe
                 )
 
 
-def _remedy(field: str) -> str:
+def _remedy(fields: list[str], field: str, separator: str) -> str:
+    if separator != "," and _DECIMAL_COMMA.fullmatch(field):
+        return "replace decimal commas by points"
     for other in _SEPARATORS:
         if other in field:
+            values = separator.join(fields).split(other)
+            if separator == "," and all(map(_DECIMAL_COMMA.fullmatch, values)):
+                return f"replace decimal commas by points, and pass separator={other!r}"
             return f"did you mean separator={other!r}?"
     return "convert it to a number, or name the column of labels by target"
 
@@ -204,6 +211,10 @@ def _number(field: str) -> float | None:
 def _value(field: str) -> float | None:
     """Convert a number or a boolean."""
     return _BOOLEANS.get(field.lower(), _number(field))
+
+
+def _looks_numeric(field: str) -> bool:
+    return _value(field) is not None or _DECIMAL_COMMA.fullmatch(field) is not None
 
 
 def _boolean(field: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,12 +48,14 @@ def _parser(n_features: int | None, dtype: np.dtype[Any]) -> Any:
 def _fed(source: Source, text: Any) -> Iterator[None]:
     """Parse the text, and yield after every chunk."""
     with source.unpacked() as file:
-        while lines := file.read(_CHUNK) + file.readline():
+        lines = (file.read(_CHUNK) + file.readline()).removeprefix(codecs.BOM_UTF8)
+        while lines:
             try:
                 text.feed(lines)
             except ValueError as error:
                 raise ValueError(f"{source}, {error}") from None
             yield
+            lines = file.read(_CHUNK) + file.readline()
 
 
 def _take(text: Any, n_features: int | None) -> Table | None:
