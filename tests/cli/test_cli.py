@@ -1,17 +1,22 @@
+import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.command import run_here
 from numpy.testing import assert_allclose
 from sklearn.datasets import dump_svmlight_file
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import hssvm
 from hssvm._threads import _openmp
 from hssvm.cli import app as cli
+from hssvm.cli.checks import default_model
+from hssvm.cli.messages import OPTIONS
 
 COMMANDS = ("train", "predict", "cv", "info", "estimate", "convert", "export")
 
@@ -137,6 +142,145 @@ def test_estimate(folder, task):
     assert "fits." in result.output
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "broken", "-o", "no/m"),
+        ("cv", "broken", "-o", "no/m"),
+        ("predict", "broken", "broken", "-o", "no/m"),
+        ("convert", "broken", "no/m"),
+        ("convert", "broken", "m", "--range", "no/m"),
+        ("export", "broken", "no/m.py"),
+    ],
+)
+def test_outputs_are_checked_before_anything_is_read(arguments, tmp_path):
+    (tmp_path / "broken").write_text("neither data nor a model\n")
+    run = run_here(*arguments, cwd=tmp_path)
+    assert run.returncode == 1
+    assert run.stderr == f"hssvm: {tmp_path / 'no'} is not a folder; create it first\n"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".libsvm"])
+def test_the_default_model_file(ending, folder, monkeypatch):
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    target = ["--target", "where"] if ending == ".csv" else []
+    trained = call("train", folder / f"train{ending}", *target)
+    assert re.search(r"model +│ train\.hssvm, ", trained.output)
+    assert isinstance(hssvm.load("train.hssvm"), hssvm.SVC)
+
+
+@pytest.mark.parametrize(
+    ("data", "model"),
+    [
+        ("num.csv", "num.hssvm"), ("far/num.tsv.gz", "num.hssvm"), ("a9a", "a9a.hssvm"),
+        ("a9a.train.xz", "a9a.hssvm"), ("rows.v2", "rows.v2.hssvm"), ("a.b.parquet", "a.b.hssvm"),
+    ],
+)  # fmt: skip
+def test_names_of_default_model_files(data, model):
+    assert str(default_model(Path(data))) == model
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no POSIX shell")
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("predict model - --format csv <&-", "stdin is closed; redirect it, or name a file"),
+        ("predict model train.csv >&-", "stdout is closed; redirect it, or name a file"),
+        ("train train.csv --target where -o - >&-", "stdout is closed; redirect it, or name"),
+        ("info - <&-", "stdin is closed; redirect it, or name a file"),
+    ],
+)
+def test_closed_streams(command, message, folder):
+    hssvm.SVC().fit(*hssvm.io.load_data(folder / "train.csv", target="where")).save(
+        folder / "model"
+    )
+    run = subprocess.run(
+        f'"{sys.executable}" -m hssvm {command}',
+        shell=True,
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"hssvm: {message}")
+    assert run.stderr.count("\n") == 1
+
+
+def test_features_among_two_billion(tmp_path, rng):
+    """The memory of a command follows the nonzeros of LIBSVM text."""
+    columns = np.sort(rng.choice(2**31 - 2, 40, replace=False)) + 1
+    columns[-1] = 2**31 - 2
+    X = rng.standard_normal((300, 40)) * (rng.random((300, 40)) < 0.3)
+    X[0, -1] = 1.0
+    lines = [
+        f"{int(x.sum() > 0)} " + " ".join(f"{columns[j]}:{x[j]}" for j in np.flatnonzero(x))
+        for x in X
+    ]
+    (tmp_path / "hashed.libsvm").write_text("\n".join(lines) + "\n")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))\n"
+    if sys.platform != "linux":
+        limit = ""
+    for command in ("train hashed.libsvm -o m", "predict m hashed.libsvm -o labels.txt"):
+        code = f"{limit}import sys; from hssvm.cli import main; sys.argv[1:] = {command.split()}"
+        run = subprocess.run(
+            [sys.executable, "-c", f"{code}; main()"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+    assert float(re.search(r"accuracy ([\d.]+) on 300 rows", run.stderr)[1]) > 0.8
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_imports_little(command):
+    code = (
+        "import sys; from hssvm.cli import main\n"
+        f"sys.argv[1:] = {[command, '--help'] if command else ['--help']}\n"
+        "try:\n    main()\nfinally:\n"
+        "    print({'numpy', 'scipy', 'sklearn', 'rich.markdown'} & sys.modules.keys())"
+    )
+    out = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert out.splitlines()[-1] == "set()"
+
+
+def shown_defaults(command):
+    """Return the defaults that the help shows, by option; None if it shows none."""
+    entries = re.split(r"\n  (?=-)", call(command, "--help").output.partition("Options:")[2])[1:]
+    defaults = {}
+    for entry in entries:
+        names = re.findall(r"--[\w-]+", entry.strip().split("  ")[0])
+        default = re.search(r"\[default: ([^;\]]*)", " ".join(entry.split()))
+        defaults[names[0]] = None if default is None else default[1]
+    return defaults
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_every_default(command):
+    defaults = shown_defaults(command)
+    options = [p for p in get_command(cli.app).commands[command].params if "--" in p.opts[0]]
+    for option in options:
+        assert option.is_flag or defaults[option.opts[0]] is not None, option.name
+
+
+@pytest.mark.parametrize(
+    ("command", "estimators"),
+    [
+        ("train", [hssvm.SVC, hssvm.SVR, hssvm.OneClassSVM]),
+        ("cv", [hssvm.SVCCV, hssvm.SVRCV]),
+        ("estimate", [hssvm.SVC, hssvm.SVR, hssvm.OneClassSVM]),
+    ],
+)
+def test_shown_defaults_are_those_of_the_library(command, estimators):
+    shown = shown_defaults(command)
+    for estimator in estimators:
+        for name, parameter in inspect.signature(estimator).parameters.items():
+            default = parameter.default
+            if OPTIONS.get(name) in shown and default is not None and default is not False:
+                expected = {"auto", "standard if their scales differ, else none"}
+                if default != "auto":
+                    expected = {str(default).removesuffix(".0")}
+                assert shown[OPTIONS[name]] in expected, name
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_is_enough(command):
     text = call(command, "--help").output
@@ -182,9 +326,19 @@ def hssvm_process(*arguments, **options):
         (("cv", "train.libsvm", "--gammas", "1,-2"), 2, "--gammas: '-2' is not"),
         (("cv", "train.libsvm", "--scoring", "luck"), 1, "--scoring"),
         (("train", "semicolon.csv", "-o", "m"), 1, "did you mean --separator ';'?"),
-        (("train", "large.csv", "-o", "m"), 1, "is too large for float32; use --double"),
+        (
+            ("train", "large.csv", "-o", "m", "--target", "y"),
+            1,
+            "is too large for float32; use --double",
+        ),
         (("train", "-", "-o", "m", "--test", "-"), 2, "only one input can be -"),
-        (("train", "train.libsvm"), 2, "output"),
+        (("train", "-", "--format", "csv"), 2, "name the model file, since stdin has no name"),
+        (("train", "train.csv", "-o", "m"), 1, "by --target, one of 'a', 'b', 'c', 'where'"),
+        (("cv", "train.csv", "-o", "m"), 1, "by --target, one of 'a', 'b', 'c', 'where'"),
+        (("estimate", "train.csv"), 1, "by --target, one of 'a', 'b', 'c', 'where'"),
+        (("train", "missing.libsvm", "-o", "m"), 1, "hssvm: no such file: missing.libsvm"),
+        (("train", "train.libsvm", "-o", "m", "--test", "no"), 1, "hssvm: no such file: no"),
+        (("predict", "missing.hssvm", "train.csv"), 1, "hssvm: no such file: missing.hssvm"),
         (("info", "train.libsvm"), 1, "train.libsvm"),
     ],
 )

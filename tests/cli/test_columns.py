@@ -116,9 +116,61 @@ def test_another_column_of_labels(trained, rows):
 
 
 def test_the_first_column_is_said_to_be_the_label(rows, tmp_path):
-    write(tmp_path / "train.csv", rows)
+    write(tmp_path / "train.csv", rows, header=False)
     run = hssvm_run("train", "train.csv", "-o", "model.hssvm", "-q", cwd=tmp_path)
-    assert "column 'kind', the first; --target names another" in run.stdout.decode()
+    assert "column 0, the first; --target chooses another" in run.stdout.decode()
+
+
+def test_the_label_among_named_columns_is_not_guessed(rows, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    write(tmp_path / "train.csv", rows)
+    pandas.DataFrame(rows).to_parquet(tmp_path / "train.parquet")
+    for data in ("train.csv", "train.parquet"):
+        run = hssvm_run("train", data, "-o", "model.hssvm", cwd=tmp_path, code=1)
+        assert run.stderr.decode() == (
+            f"hssvm: {data} has column names; name the column of labels by --target, one of "
+            "'kind', 'a', 'b'\n"
+        )
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_ignored_columns(header, rows, tmp_path):
+    """The model is that of a file without them, and predictions need not ignore named ones."""
+    with_ids = {"id": [f"row {i}" for i in range(400)], **rows, "note": ["x"] * 400}
+    write(tmp_path / "train.csv", with_ids, header)
+    write(tmp_path / "plain.csv", rows, header)
+    label = "kind" if header else "1"
+    ignore = ("--ignore", "id", "--ignore", "note") if header else ("--ignore", "0", "--ignore=-1")
+    options = "--gamma", "0.5", "-q"
+    run = hssvm_run(
+        "train", "train.csv", "-o", "m", "--target", label, *ignore, *options, cwd=tmp_path
+    )
+    shown = "'id', 'note'" if header else "0, 4"
+    assert re.search(rf"ignored +│ {shown} ", run.stdout.decode())
+    label = "kind" if header else "0"
+    hssvm_run("train", "plain.csv", "-o", "plain", "--target", label, *options, cwd=tmp_path)
+    expected = hssvm_run("predict", "plain", "plain.csv", cwd=tmp_path)
+    found = hssvm_run("predict", "m", "train.csv", *ignore, cwd=tmp_path)
+    assert (found.stdout, accuracy(found)) == (expected.stdout, accuracy(expected))
+    if header:
+        assert hssvm_run("predict", "m", "train.csv", cwd=tmp_path).stdout == expected.stdout
+    hssvm_run("train", "train.csv", "-o", "m", "--target", "kind" if header else "1", *ignore,
+              "--test", "train.csv", *options, cwd=tmp_path)  # fmt: skip
+
+
+def test_columns_that_cannot_be_ignored(trained):
+    def message(*arguments):
+        return hssvm_run(*arguments, cwd=trained, code=1).stderr.decode()
+
+    train = "train", "train.csv", "-o", "other.hssvm", "--target", "kind"
+    assert "has no column 'c'" in message(*train, "--ignore", "c")
+    assert "labels or weights cannot be ignored" in message(*train, "--ignore", "kind")
+    assert "has no feature columns" in message(*train, "--ignore", "a", "--ignore", "b")
+    predict = "predict", "model.hssvm", "train.csv"
+    assert "'a' cannot be ignored, as it is a feature" in message(*predict, "--ignore", "a")
+    (trained / "rows.libsvm").write_text("1 1:2\n0 1:3\n")
+    run = message("train", "rows.libsvm", "-o", "other.hssvm", "--ignore", "0")
+    assert "only columns of a table can be ignored" in run
 
 
 def test_files_without_names(rows, tmp_path):
@@ -140,7 +192,9 @@ def test_files_without_names(rows, tmp_path):
 
 def test_names_that_occur_twice(rows, tmp_path):
     (tmp_path / "train.csv").write_text("y,a,a\n1,2,3\n0,4,5\n")
-    run = hssvm_run("train", "train.csv", "-o", "model.hssvm", cwd=tmp_path, code=1)
+    run = hssvm_run(
+        "train", "train.csv", "-o", "model.hssvm", "--target", "y", cwd=tmp_path, code=1
+    )
     assert "train.csv has 2 columns named 'a'; rename them" in run.stderr.decode()
 
 
@@ -150,7 +204,7 @@ def test_booleans_and_separators(rows, tmp_path):
     text = (tmp_path / "rows.csv").read_text().replace(",", ";")
     (tmp_path / "rows.csv").write_text(text)
     hssvm_run("train", "rows.csv", "-o", "m", "--separator", ";", "--scale", "standard",
-              cwd=tmp_path)  # fmt: skip
+              "--target", "kind", cwd=tmp_path)  # fmt: skip
     run = hssvm_run("predict", "m", "rows.csv", "--separator", ";", cwd=tmp_path)
     assert accuracy(run) > 0.95
 

@@ -10,7 +10,7 @@ from rich.console import Console
 import hssvm
 from hssvm.cli import messages
 from hssvm.cli.messages import ADVICE, OPTIONS, PHRASES, in_options, warnings_as_lines
-from hssvm.cli.options import parse_separator
+from hssvm.cli.parsing import parse_separator
 from hssvm.cli.tables import scores
 from hssvm.solvers import Status
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -15,8 +16,6 @@ from hssvm.cli.commands.export import export
 from hssvm.cli.commands.info import info
 from hssvm.cli.commands.predict import predict
 from hssvm.cli.commands.train import train
-from hssvm.cli.context import err, out
-from hssvm.cli.messages import in_options, print_line
 
 FAILED = 1
 """Exit code of a command that failed; that of invalid options is 2."""
@@ -24,7 +23,7 @@ FAILED = 1
 app = typer.Typer(
     help="Nonlinear support vector machines at scale.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # importing the modules that format with rich doubles the time of --help
     pretty_exceptions_enable=False,
 )
 for command in (train, predict, cv, info, estimate, convert, export):
@@ -36,15 +35,34 @@ def run() -> None:
     try:
         app(prog_name="hssvm")
     except OSError as problem:
-        print_line(err, str(problem))
+        _print_error(_sentence(problem))
     except (ValueError, ImportError, MemoryError, RuntimeError) as problem:
-        print_line(err, in_options(str(problem)))
+        from hssvm.cli.messages import in_options
+
+        _print_error(in_options(str(problem)))
     sys.exit(FAILED)
+
+
+def _print_error(message: str) -> None:
+    from hssvm.cli.context import err
+    from hssvm.cli.messages import print_line
+
+    print_line(err, message)
+
+
+def _sentence(problem: OSError) -> str:
+    """Describe an error of the system without its number."""
+    if problem.strerror is None:
+        return str(problem)
+    text = problem.strerror[:1].lower() + problem.strerror[1:]
+    if problem.errno == errno.ENOENT:
+        text = "no such file"
+    return text if problem.filename is None else f"{text}: {problem.filename}"
 
 
 def _show_version(value: bool) -> None:
     if value:
-        out.print(f"hssvm {hssvm.__version__}", highlight=False)
+        typer.echo(f"hssvm {hssvm.__version__}")
         raise typer.Exit
 
 

@@ -44,6 +44,10 @@ PHRASES = {
     "warm_start=True": "--resume",
     "use SVR for regression": "use --task svr for regression",
     "use SVC for classification": "use --task svc for classification",
+    "convert it to a number, or name the column of labels by target": (
+        "convert it to a number, leave out the column by --ignore, or name the column of labels by "
+        "--target"
+    ),
     "column of labels by target": "column of labels by --target",
     "lower max_rank or leaf_size": "lower --max-rank",
     ", or standardize y (sklearn.compose.TransformedTargetRegressor)": "",

@@ -1,17 +1,12 @@
-"""The options of the commands."""
+"""The options of the commands, without what parses them, so that ``--help`` imports little."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-
-from hssvm.estimators.parameters import is_size
 
 
 class Task(StrEnum):
@@ -87,18 +82,37 @@ Format = Annotated[
     str | None,
     typer.Option(help="libsvm, csv, parquet or numpy.  [default: by file extension]"),
 ]
-Separator = Annotated[str | None, typer.Option(help="Separator of a CSV file.  [default: ,]")]
+Separator = Annotated[
+    str | None, typer.Option(help="Separator of a CSV file.  [default: comma, or tab in .tsv]")
+]
 Target = Annotated[
     str | None,
-    typer.Option(help="Target column of a table, by name or index.  [default: the first]"),
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of labels of a table, by name or index; required if the columns have names."
+        "  [default: the first]",
+    ),
 ]
 KnownTarget = Annotated[
     str | None,
-    typer.Option(help="Target column, by name or index.  [default: as in training]"),
+    typer.Option(
+        metavar="COLUMN", help="Column of labels, by name or index.  [default: as in training]"
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of a table that is not a feature, by name or index; may be repeated."
+        "  [default: none]",
+        show_default=False,
+    ),
 ]
 SampleWeight = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column of sample weights (factors on C)."),
+    typer.Option(
+        metavar="COLUMN", help="Column of sample weights, factors on C.  [default: all are 1]"
+    ),
 ]
 TaskName = Annotated[
     Task | None,
@@ -117,9 +131,15 @@ Coef0 = Annotated[
 Epsilon = Annotated[
     float | None, typer.Option(help="Half-width of the tube of svr.  [default: 0.1]")
 ]
+SearchEpsilon = Annotated[
+    float | None, typer.Option(help="Half-width of the tube of svr.  [default: auto]")
+]
 ClassWeight = Annotated[
     str | None,
-    typer.Option(help="Factors on C by class: balanced, or label=factor,label=factor,..."),
+    typer.Option(
+        help="Factors on C by class: balanced, or label=factor,label=factor,...  "
+        "[default: all are 1]"
+    ),
 ]
 MultiClassName = Annotated[
     MultiClass | None,
@@ -127,15 +147,33 @@ MultiClassName = Annotated[
 ]
 ProbabilityName = Annotated[
     Probability | None,
-    typer.Option("--probability", help="Calibrate probabilities, for predict --probability."),
+    typer.Option(
+        "--probability",
+        help="Calibrate probabilities, for predict --probability.  [default: none]",
+    ),
 ]
-ScalingName = Annotated[Scaling | None, typer.Option("--scale", help="Scaling of the features.")]
-MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of training, such as 4GB.")]
+ScalingName = Annotated[
+    Scaling | None, typer.Option("--scale", help="Scaling of the features.  [default: none]")
+]
+SearchScaling = Annotated[
+    Scaling | None,
+    typer.Option(
+        "--scale",
+        help="Scaling of the features.  [default: standard if their scales differ, else none]",
+    ),
+]
+MaxTime = Annotated[float | None, typer.Option(help="Time limit in seconds.  [default: no limit]")]
+MemoryLimit = Annotated[
+    str | None, typer.Option(help="Memory limit of training, such as 4GB.  [default: no limit]")
+]
 NTrees = Annotated[
     int | None,
     typer.Option("--trees", help="Number of trees of a forest, without refinement.  [default: 4]"),
 ]
-MaxRank = Annotated[int | None, typer.Option(help="Maximum rank of a leaf.")]
+MaxRank = Annotated[
+    int | None,
+    typer.Option(help="Maximum rank of a leaf.  [default: 24 to 72, by number of rows and trees]"),
+]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Number of threads.  [default: OMP_NUM_THREADS, or all]")
 ]
@@ -144,105 +182,3 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress
 Double = Annotated[
     bool, typer.Option("--double", help="Compute in float64, which takes twice the time.")
 ]
-
-
-def given(**parameters: Any) -> dict[str, Any]:
-    """Convert the options that were given to parameters of an estimator."""
-    translate: dict[str, Callable[[Any], Any]] = {
-        "gamma": parse_gamma,
-        "memory_limit": _parse_memory,
-        "refine": _parse_refine,
-        "scaling": _parse_scaling,
-    }
-    return {
-        name: translate.get(name, _plain)(value)
-        for name, value in parameters.items()
-        if value is not None
-    }
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, StrEnum) else value
-
-
-def _parse_refine(refine: Refine) -> bool | str:
-    return "auto" if refine is Refine.auto else refine is Refine.yes
-
-
-def _parse_memory(size: str) -> str:
-    if not is_size(size):
-        raise typer.BadParameter(
-            f"{size!r} is not a size with a unit, such as 4GB.", param_hint="--memory-limit"
-        )
-    return size
-
-
-def _parse_scaling(scaling: Scaling) -> str | None:
-    return None if scaling is Scaling.none else scaling.value
-
-
-def parse_gamma(text: str, option: str = "--gamma") -> float | str:
-    """Parse gamma: 'scale', 'auto' or a positive number."""
-    if text in ("scale", "auto"):
-        return text
-    return _positive(text, option, "scale, auto or a positive number")
-
-
-def parse_numbers(text: str, option: str) -> list[float] | None:
-    """Parse positive numbers separated by commas; None for auto."""
-    return (
-        None
-        if text == "auto"
-        else [_positive(part, option, "a positive number") for part in text.split(",")]
-    )
-
-
-def parse_gammas(text: str) -> list[float | str] | None:
-    """Parse values of gamma separated by commas; None for auto."""
-    return None if text == "auto" else [parse_gamma(part, "--gammas") for part in text.split(",")]
-
-
-def _positive(text: str, option: str, expected: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (value > 0 and math.isfinite(value)):
-        raise typer.BadParameter(f"{text!r} is not {expected}.", param_hint=option)
-    return value
-
-
-def parse_class_weight(text: str, y: Any) -> str | dict[Any, float]:
-    """Parse ``balanced``, or factors for the labels in `y`."""
-    if text == "balanced":
-        return text
-    labels = {as_text(label): label for label in np.unique(y).tolist()}
-    weights: dict[Any, float] = {}
-    for part in text.split(","):
-        label, equals, factor = part.rpartition("=")
-        if not equals:
-            raise typer.BadParameter(
-                f"{part!r} is neither balanced nor label=factor.", param_hint="--class-weight"
-            )
-        if label not in labels:
-            raise typer.BadParameter(
-                f"{label!r} is not a label of the data; its labels are {', '.join(labels)}.",
-                param_hint="--class-weight",
-            )
-        weights[labels[label]] = _positive(factor, "--class-weight", "a positive factor")
-    return weights
-
-
-def as_text(value: Any) -> str:
-    """Format a label or a parameter."""
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def parse_column(column: str | None) -> str | int | None:
-    """Parse a column, an index or a name."""
-    return column if column is None or not column.lstrip("-").isdigit() else int(column)
-
-
-def parse_separator(separator: str | None) -> str | None:
-    r"""Parse a separator; a tab may be written as ``\t`` or ``tab``."""
-    return "\t" if separator in ("\\t", "tab") else separator

@@ -63,18 +63,18 @@ class ParquetWriter:
 
 
 @contextmanager
-def writing(path: Path | None, name: str, classes: Any) -> Iterator[TextWriter | ParquetWriter]:
+def writing(path: Path, name: str, classes: Any) -> Iterator[TextWriter | ParquetWriter]:
     """Context with a writer to a file, which appears when it is complete, or to stdout.
 
     Parameters
     ----------
-    path : path or None
+    path : path
         Parquet if it ends with .parquet, else text.
     name : str
         What is written: the name of the column, or the beginning of those of the classes.
     classes : array of labels, or None
     """
-    if path is None or path == STREAM:
+    if path == STREAM:
         yield TextWriter(None)
         return
     with _output(path) as file:

@@ -11,36 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import typer
-
 import hssvm
 from hssvm.io.files import Source
 
 T = TypeVar("T")
 
 STREAM = Path("-")
-
-
-def check_streams(*inputs: Path | None, output: Path | None = None, name: str = "--output") -> None:
-    """Refuse to read stdin twice, and to write a model to a terminal."""
-    if sum(path == STREAM for path in inputs) > 1:
-        raise typer.BadParameter("only one input can be -, which is stdin")
-    if output == STREAM and sys.stdout.isatty():
-        raise typer.BadParameter(
-            "a model cannot be written to a terminal; name a file, or redirect stdout",
-            param_hint=name,
-        )
-
-
-def require_other_file(output: Path | None, *inputs: Path | None, name: str = "--output") -> None:
-    """Refuse to overwrite an input file."""
-    if output is None or output == STREAM or not output.exists():
-        return
-    for path in inputs:
-        if path is not None and path.exists() and output.samefile(path):
-            raise typer.BadParameter(
-                f"{path} would be overwritten; choose another name", param_hint=name
-            )
 
 
 def data_source(path: Path) -> Source:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from hssvm.cli.messages import ADVICE
-from hssvm.cli.options import as_text
+from hssvm.cli.parsing import as_text
 from hssvm.io.table import Table
 
 MAX_NAMES, MAX_WIDTH = 5, 6
@@ -27,6 +27,8 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
     if table.y is not None:
         lines.add_row("labels", escape(target))
     lines.add_row("features", escape(_features(table.X.shape[1], table.feature_names)))
+    if table.unused:
+        lines.add_row("ignored", escape(_listed(table.unused)))
     lines.add_row("rows", f"{report.n_rows:,}")
     if hasattr(estimator, "classes_"):
         lines.add_row("classes", escape(_classes(estimator)))
@@ -52,7 +54,7 @@ def where_labels_are(table: Table, named: bool) -> str:
     if table.target is None:
         return "as given in the file"
     column = f"column {table.target!r}"
-    return column if named else f"{column}, the first; --target names another"
+    return column if named else f"{column}, the first; --target chooses another"
 
 
 def _features(n: int, names: Any) -> str:

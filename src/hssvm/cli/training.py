@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from rich.console import Console
 
 import hssvm
 from hssvm.cli.messages import OPTIONS, print_line
-from hssvm.cli.options import Task, parse_separator
+from hssvm.cli.options import Task
+from hssvm.cli.parsing import parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source, load_model
 from hssvm.estimators.callbacks import stop_on_interrupt
@@ -74,12 +75,11 @@ def require_trainable(table: Table, path: Path, labels: bool) -> Table:
     return table
 
 
-def known_columns(model: Any, target: str | int | None) -> Known:
+def known_columns(model: Any, target: str | int | None, ignored: Sequence[str | int] = ()) -> Known:
     """Return the rule that selects the columns of a fitted model."""
     names = getattr(model, "feature_names_in_", None)
-    return Known(
-        model.n_features_in_, None if names is None else list(names), model.target_name_, target
-    )
+    names = None if names is None else list(names)
+    return Known(model.n_features_in_, names, model.target_name_, target, ignored)
 
 
 def fit(estimator: Any, table: Table, progress: ProgressLine) -> None:

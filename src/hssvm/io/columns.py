@@ -82,18 +82,30 @@ class Roles(ColumnRule):
     target : str, int, None or False
         None is the first column; False if there is no target column.
     weight : str, int or None
+    ignored : sequence of str or int
+        Columns that are not read.
+    guess : bool
+        Whether None is the first column also if the columns have names; else this is an error.
     """
 
     target: str | int | None = None
     weight: str | int | None = None
+    ignored: Sequence[str | int] = ()
+    guess: bool = True
 
     def is_header(self, fields: list[str]) -> bool:
         """Whether a column is given by name, which requires a header."""
-        return isinstance(self.target, str) or isinstance(self.weight, str)
+        return any(isinstance(c, str) for c in (self.target, self.weight, *self.ignored))
 
     def choose(self, source: Source, n: int, names: Sequence[str] | None) -> Columns:
         """Select from `n` columns, which may have names."""
         label = None
+        ignored = _ignored_columns(source, self.ignored, n, names)
+        if self.target is None and names is not None and not self.guess:
+            raise ValueError(
+                f"{source} has column names; name the column of labels by target, one of "
+                f"{_listed(names)}"
+            )
         if self.target is not False:
             label = column_number(source, 0 if self.target is None else self.target, n, names)
             if n == 1:
@@ -104,7 +116,9 @@ class Roles(ColumnRule):
         weight = None if self.weight is None else column_number(source, self.weight, n, names)
         if weight is not None and weight == label:
             raise ValueError(f"{source}: column {self.weight!r} cannot be both label and weight")
-        features = [j for j in range(n) if j not in (label, weight)]
+        if not ignored.isdisjoint({label, weight}):
+            raise ValueError(f"{source}: a column of labels or weights cannot be ignored")
+        features = [j for j in range(n) if j not in (label, weight) and j not in ignored]
         if not features:
             raise ValueError(f"{source} has no feature columns")
         return Columns(features, label, weight, None if names is None else list(names), n)
@@ -115,6 +129,7 @@ class Roles(ColumnRule):
             raise ValueError(f"target applies only to tables; {where}")
         if self.weight is not None:
             raise ValueError("sample weights must be a column of a table, and this file is not one")
+        _check_none_ignored(self.ignored)
 
 
 @dataclass(frozen=True)
@@ -129,23 +144,28 @@ class Known(ColumnRule):
         Target column of the training file, which may be missing.
     target : str, int or None
         Target column given by the caller, which must exist.
+    ignored : sequence of str or int
+        Columns that are not read, for tables or models without column names.
     """
 
     n_features: int
     feature_names: list[str] | None = None
     trained_target: str | int | None = None
     target: str | int | None = None
+    ignored: Sequence[str | int] = ()
 
     def is_header(self, fields: list[str]) -> bool:
         """Whether the fields contain a known name."""
         known = [*(self.feature_names or ())]
-        known += [name for name in (self.target, self.trained_target) if isinstance(name, str)]
+        others = (self.target, self.trained_target, *self.ignored)
+        known += [name for name in others if isinstance(name, str)]
         return not set(known).isdisjoint(fields)
 
     def choose(self, source: Source, n: int, names: Sequence[str] | None) -> Columns:
         """Select by name if the table and the model have names, else by position."""
+        ignored = _ignored_columns(source, self.ignored, n, names)
         if names is None or self.feature_names is None:
-            return self._by_position(source, n, names)
+            return self._by_position(source, n, names, ignored)
         missing = [name for name in self.feature_names if name not in names]
         if missing:
             raise ValueError(
@@ -164,19 +184,27 @@ class Known(ColumnRule):
                 f"{source}: column {names[label]!r} cannot be the target, as it is a feature of "
                 "the model"
             )
+        for j in ignored.intersection(features):
+            raise ValueError(
+                f"{source}: column {names[j]!r} cannot be ignored, as it is a feature of the model"
+            )
         return Columns(features, label, None, list(names), n)
 
-    def _by_position(self, source: Source, n: int, names: Sequence[str] | None) -> Columns:
+    def _by_position(
+        self, source: Source, n: int, names: Sequence[str] | None, ignored: set[int]
+    ) -> Columns:
+        left = [j for j in range(n) if j not in ignored]
         target = self.trained_target if self.target is None else self.target
         if isinstance(target, str) and (names is None or target not in names):
             target = self.target
         columns = None if names is None else list(names)
-        if n == self.n_features and self.target is None:
-            return Columns(list(range(n)), None, None, columns, n)
-        if n != self.n_features + 1:
+        if len(left) == self.n_features and self.target is None:
+            return Columns(left, None, None, columns, n)
+        if len(left) != self.n_features + 1:
             raise ValueError(
-                f"{source} has {n} columns, but the model has {self.n_features} features; the file "
-                f"must have {self.n_features} columns, or {self.n_features + 1} with the labels"
+                f"{source} has {len(left)} columns, but the model has {self.n_features} features; "
+                f"the file must have {self.n_features} columns, or {self.n_features + 1} with the "
+                "labels"
             )
         if target is None:
             raise ValueError(
@@ -184,12 +212,28 @@ class Known(ColumnRule):
                 "column of labels as target"
             )
         label = column_number(source, target, n, names)
-        return Columns([j for j in range(n) if j != label], label, None, columns, n)
+        if label in ignored:
+            raise ValueError(f"{source}: the column of labels cannot be ignored")
+        return Columns([j for j in left if j != label], label, None, columns, n)
 
     def check_no_table(self, where: str) -> None:
         """Raise ValueError if the rule names columns."""
         if self.target is not None:
             raise ValueError(f"target applies only to tables; {where}")
+        _check_none_ignored(self.ignored)
+
+
+def _ignored_columns(
+    source: Source, ignored: Sequence[str | int], n: int, names: Sequence[str] | None
+) -> set[int]:
+    return {column_number(source, column, n, names) for column in ignored}
+
+
+def _check_none_ignored(ignored: Sequence[str | int]) -> None:
+    if ignored:
+        raise ValueError(
+            f"only columns of a table can be ignored, and this file is not one; got {ignored[0]!r}"
+        )
 
 
 def column_number(source: Source, column: str | int, n: int, names: Sequence[str] | None) -> int:

@@ -43,6 +43,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
 
 
+def require_replaceable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError if `path` cannot be replaced, or not be created in its folder."""
+    target, _ = _resolve(path)
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(
+            f"{target.parent} is write-protected; choose another folder, or make it writable"
+        )
+
+
 def _resolve(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     """Follow symbolic links; return the path, and the status of the file if it exists."""
     target = Path(os.path.realpath(path))

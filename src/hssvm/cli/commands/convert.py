@@ -7,21 +7,6 @@ from typing import Annotated
 
 import typer
 
-import hssvm
-from hssvm.cli import tables
-from hssvm.cli.context import print_result, working
-from hssvm.cli.streams import (
-    STREAM,
-    check_streams,
-    input_file,
-    require_other_file,
-    write_file,
-)
-from hssvm.persistence.archive import is_archive
-from hssvm.training.summary import counted
-
-ENDING = ".hssvm"
-
 
 def convert(
     model: Annotated[Path, typer.Argument(help="Model file of hssvm or LIBSVM; - is stdin.")],
@@ -29,7 +14,7 @@ def convert(
     features: Annotated[
         int | None,
         typer.Option(
-            help="Number of features of a LIBSVM model, if above the largest index in the file."
+            help="Number of features of a LIBSVM model.  [default: the largest index in the file]"
         ),
     ] = None,
     range_path: Annotated[
@@ -37,7 +22,7 @@ def convert(
         typer.Option(
             "--range",
             metavar="FILE",
-            help="Also write the scaling of the features, for svm-scale -r.",
+            help="Also write the scaling of the features, for svm-scale -r.  [default: none]",
         ),
     ] = None,
 ) -> None:
@@ -45,23 +30,31 @@ def convert(
 
     The content of the file decides which of both is done. The decision values remain the same.
 
-    [dim]hssvm convert a9a.hssvm a9a.model; svm-predict a9a.test a9a.model labels.txt[/dim]
+    hssvm convert a9a.hssvm a9a.model; svm-predict a9a.test a9a.model labels.txt
 
-    [dim]hssvm convert svm-train.model a9a.hssvm --features 123[/dim]
+    hssvm convert svm-train.model a9a.hssvm --features 123
     """
-    check_streams(model, output=output, name="OUTPUT")
-    for file, name in ((output, "OUTPUT"), (range_path, "--range")):
-        require_other_file(file, model, name=name)
+    import hssvm
+    from hssvm.cli import checks, tables
+    from hssvm.cli.context import print_result, working
+    from hssvm.cli.streams import STREAM, input_file, write_file
+    from hssvm.persistence.archive import is_archive
+    from hssvm.training.summary import counted
+
+    checks.check_inputs(model)
+    checks.check_model_output(output, model, name="OUTPUT")
     _refuse(range_path in (output, STREAM), "--range", "name a file other than OUTPUT.")
+    if range_path is not None:
+        checks.check_output(range_path, model, name="--range")
     with working(), input_file(model) as path:
         if is_archive(path):
             kind, loaded = "LIBSVM model", hssvm.load(path)
             _refuse(features is not None, "--features", f"{model} has its own; leave it out.")
             _refuse(
-                output.suffix == ENDING,
+                output.suffix == checks.ENDING,
                 "OUTPUT",
                 f"{model} is a model of hssvm, so the output is a LIBSVM model; use another file "
-                f"extension than {ENDING}.",
+                f"extension than {checks.ENDING}.",
             )
             n_bytes = write_file(lambda to: loaded.save_libsvm(to, range_path=range_path), output)
         else:

@@ -6,17 +6,10 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-import hssvm
-from hssvm.cli import options, tables, training
-from hssvm.cli.context import err, out, working
-from hssvm.cli.options import SearchTask, given, parse_column
-from hssvm.cli.progress import showing
-from hssvm.cli.streams import STREAM, check_streams, require_other_file, save_model
-from hssvm.io.columns import Roles
-from hssvm.training.summary import counted
+from hssvm.cli import options
+from hssvm.cli.options import SearchTask
 
 
 def cv(
@@ -25,10 +18,12 @@ def cv(
         SearchTask.svc
     ),
     Cs: Annotated[
-        str | None, typer.Option("--Cs", help="Values of C, separated by commas, or auto.")
+        str | None,
+        typer.Option("--Cs", help="Values of C, separated by commas, or auto.  [default: auto]"),
     ] = None,
     gammas: Annotated[
-        str | None, typer.Option(help="Values of gamma, separated by commas, or auto.")
+        str | None,
+        typer.Option(help="Values of gamma, separated by commas, or auto.  [default: auto]"),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     scoring: Annotated[
@@ -38,21 +33,24 @@ def cv(
     kernel: options.KernelName = None,
     degree: options.Degree = None,
     coef0: options.Coef0 = None,
-    epsilon: options.Epsilon = None,
+    epsilon: options.SearchEpsilon = None,
     class_weight: options.ClassWeight = None,
     multi_class: options.MultiClassName = None,
     probability: options.ProbabilityName = None,
     sample_weight: options.SampleWeight = None,
-    scale: options.ScalingName = None,
-    max_time: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
+    scale: options.SearchScaling = None,
+    max_time: options.MaxTime = None,
     memory_limit: options.MemoryLimit = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File for the best model; - is stdout."),
+        typer.Option(
+            "--output", "-o", help="File for the best model; - is stdout.  [default: none]"
+        ),
     ] = None,
     format: options.Format = None,
     separator: options.Separator = None,
     target: options.Target = None,
+    ignore: options.Ignore = None,
     double: options.Double = False,
     threads: options.Threads = None,
     seed: options.Seed = None,
@@ -60,13 +58,25 @@ def cv(
 ) -> None:
     """Select C and gamma by cross-validation.
 
-    [dim]hssvm cv a9a.train.xz --Cs 0.1,1,10 --gammas 0.01,0.05 -o a9a.hssvm[/dim]
+    hssvm cv a9a.train.xz --Cs 0.1,1,10 --gammas 0.01,0.05 -o a9a.hssvm
     """
-    check_streams(data, output=output)
-    require_other_file(output, data)
+    import numpy as np
+
+    import hssvm
+    from hssvm.cli import checks, parsing, tables, training
+    from hssvm.cli.context import err, out, working
+    from hssvm.cli.parsing import given, parse_column, parse_columns
+    from hssvm.cli.progress import showing
+    from hssvm.cli.streams import STREAM, save_model
+    from hssvm.io.columns import Roles
+    from hssvm.training.summary import counted
+
+    checks.check_inputs(data)
+    if output is not None:
+        checks.check_model_output(output, data)
     grid: dict[str, Any] = {
-        "Cs": None if Cs is None else options.parse_numbers(Cs, "--Cs"),
-        "gammas": None if gammas is None else options.parse_gammas(gammas),
+        "Cs": None if Cs is None else parsing.parse_numbers(Cs, "--Cs"),
+        "gammas": None if gammas is None else parsing.parse_gammas(gammas),
     }
     parameters = given(
         kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
@@ -76,13 +86,15 @@ def cv(
     cls: Any = hssvm.SVCCV if task is SearchTask.svc else hssvm.SVRCV
     training.check_options(cls, parameters, f"--task {task.value}")
     estimator: Any = cls(**{"random_state": 0, **parameters})
-    rule = Roles(parse_column(target), parse_column(sample_weight))
+    rule = Roles(
+        parse_column(target), parse_column(sample_weight), parse_columns(ignore), guess=False
+    )
     dtype = np.float64 if double else np.float32
     with working(threads), showing(err, quiet) as progress:
         table = training.read(data, progress, rule, format=format, separator=separator, dtype=dtype)
         training.require_trainable(table, data, labels=True)
         if class_weight is not None:
-            weights = options.parse_class_weight(class_weight, table.y)
+            weights = parsing.parse_class_weight(class_weight, table.y)
             estimator.set_params(class_weight=weights)
         estimator.set_params(cv=folds, scoring=scoring, **given(**grid))
         estimator.fit(table.X, table.y, sample_weight=table.sample_weight)

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from hssvm.cli import options, training
-from hssvm.cli.context import err, out, working
-from hssvm.cli.messages import in_options
-from hssvm.cli.options import Task, given, parse_column
-from hssvm.cli.progress import showing
-from hssvm.io.columns import Roles
+from hssvm.cli import options
+from hssvm.cli.options import Task
 
 
 def estimate(
@@ -27,13 +21,25 @@ def estimate(
     format: options.Format = None,
     separator: options.Separator = None,
     target: options.Target = None,
+    ignore: options.Ignore = None,
     double: options.Double = False,
     threads: options.Threads = None,
 ) -> None:
     """Estimate the time and memory of training, from a sample.
 
-    [dim]hssvm estimate covtype.libsvm --C 32 --gamma 8 --scale minmax[/dim]
+    hssvm estimate covtype.libsvm --C 32 --gamma 8 --scale minmax
     """
+    import numpy as np
+
+    from hssvm.cli import training
+    from hssvm.cli.checks import check_inputs
+    from hssvm.cli.context import err, out, working
+    from hssvm.cli.messages import in_options
+    from hssvm.cli.parsing import given, parse_column, parse_columns
+    from hssvm.cli.progress import showing
+    from hssvm.io.columns import Roles
+
+    check_inputs(data)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon,
         scaling=scale, n_trees=trees, max_rank=max_rank,
@@ -41,7 +47,11 @@ def estimate(
     task = Task.svc if task is None else task
     estimator = training.make_estimator(task, {"random_state": 0, **parameters})
     labels, column = task is not Task.one_class, parse_column(target)
-    rule = Roles(column if labels or column is not None else False)
+    rule = Roles(
+        column if labels or column is not None else False,
+        ignored=parse_columns(ignore),
+        guess=False,
+    )
     dtype = np.float64 if double else np.float32
     with working(threads):
         with showing(err, quiet=not err.is_terminal) as progress:

@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from hssvm.cli import options, tables
-from hssvm.cli.context import print_result, working
-from hssvm.cli.streams import check_streams, load_model, require_other_file, write_file
-from hssvm.persistence.replace import replacing
+from hssvm.cli import options
 
 
 def export(
@@ -25,12 +21,17 @@ def export(
 ) -> None:
     """Export a model to a Python file that needs only NumPy, or to ONNX.
 
-    [dim]hssvm export a9a.hssvm a9a.py; python -c "from a9a import predict"[/dim]
+    hssvm export a9a.hssvm a9a.py; python -c "from a9a import predict"
 
-    [dim]hssvm export a9a.hssvm a9a.onnx[/dim]
+    hssvm export a9a.hssvm a9a.onnx
     """
-    check_streams(model, output=output, name="OUTPUT")
-    require_other_file(output, model, name="OUTPUT")
+    from hssvm.cli import tables
+    from hssvm.cli.checks import check_inputs, check_model_output
+    from hssvm.cli.context import print_result, working
+    from hssvm.cli.streams import load_model, write_file
+
+    check_inputs(model)
+    check_model_output(output, model, name="OUTPUT")
     ending = ".py" if numpy else output.suffix.lower()
     if ending not in (".py", ".onnx"):
         raise typer.BadParameter(
@@ -52,6 +53,10 @@ def _write_onnx(estimator: Any, path: Path) -> None:
         from skl2onnx import to_onnx
     except ImportError as error:
         raise ImportError("ONNX needs skl2onnx: pip install 'hssvm[onnx]'") from error
+    import numpy as np
+
+    from hssvm.persistence.replace import replacing
+
     row = np.zeros((1, estimator.n_features_in_), np.float32)
     with replacing(path) as file:
         file.write(to_onnx(estimator, row).SerializeToString())

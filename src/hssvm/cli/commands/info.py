@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from hssvm.cli import options, tables
-from hssvm.cli.context import out, working
-from hssvm.cli.messages import in_options
-from hssvm.cli.streams import load_model
+from hssvm.cli import options
 
 
 def info(model: options.Model) -> None:
     """Describe a model, and the accuracy and cost of its fit."""
+    from hssvm.cli import tables
+    from hssvm.cli.checks import check_inputs
+    from hssvm.cli.context import out, working
+    from hssvm.cli.messages import in_options
+    from hssvm.cli.streams import load_model
+
+    check_inputs(model)
     with working():
         loaded = load_model(model)
         report = in_options(loaded.fit_report_.summary())

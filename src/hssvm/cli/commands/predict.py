@@ -6,39 +6,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from sklearn.base import ClassifierMixin
 
-from hssvm.cli import options, training
-from hssvm.cli.context import err, print_score, working
-from hssvm.cli.messages import print_line
-from hssvm.cli.options import parse_column, parse_separator
-from hssvm.cli.predictions import writing
-from hssvm.cli.progress import showing
-from hssvm.cli.scores import RunningScore
-from hssvm.cli.streams import (
-    check_streams,
-    data_source,
-    load_model,
-    one_ahead,
-    require_other_file,
-)
-from hssvm.io.load import read_parts
+from hssvm.cli import options
 
 
 def predict(
     model: options.Model,
     data: options.Data,
     output: Annotated[
-        Path | None,
+        Path,
         typer.Option(
             "--output",
             "-o",
             help="File for the predictions: Parquet if it ends with .parquet, else a line per row; "
             "- is stdout.",
         ),
-    ] = None,
+    ] = Path("-"),
     values: Annotated[
         bool, typer.Option("--values", help="Write decision values instead of labels.")
     ] = False,
@@ -51,6 +35,7 @@ def predict(
     format: options.Format = None,
     separator: options.Separator = None,
     target: options.KnownTarget = None,
+    ignore: options.Ignore = None,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -59,16 +44,29 @@ def predict(
     If the training file had column names, the columns of a table are matched by name. Files are
     read and predicted some rows at a time, and may be larger than memory, except NumPy files.
 
-    [dim]hssvm predict a9a.hssvm a9a.test.xz -o labels.txt[/dim]
+    hssvm predict a9a.hssvm a9a.test.xz -o labels.txt
 
-    [dim]hssvm predict flights.hssvm flights.parquet --probability -o late.parquet[/dim]
+    hssvm predict flights.hssvm flights.parquet --probability -o late.parquet
     """
-    check_streams(model, data)
-    require_other_file(output, model, data)
+    import numpy as np
+
+    from hssvm.cli import training
+    from hssvm.cli.checks import check_inputs, check_output
+    from hssvm.cli.context import err, print_score, working
+    from hssvm.cli.messages import print_line
+    from hssvm.cli.parsing import parse_column, parse_columns, parse_separator
+    from hssvm.cli.predictions import writing
+    from hssvm.cli.progress import showing
+    from hssvm.cli.scores import RunningScore
+    from hssvm.cli.streams import data_source, load_model, one_ahead
+    from hssvm.io.load import read_parts
+
+    check_inputs(model, data)
+    check_output(output, model, data)
     with working(threads):
         estimator = load_model(model)
         function = _function(estimator, values=values, probability=probability)
-        rule = training.known_columns(estimator, parse_column(target))
+        rule = training.known_columns(estimator, parse_column(target), parse_columns(ignore))
         column = "decision" if values else "probability" if probability else "prediction"
         classes, score = getattr(estimator, "classes_", None), RunningScore(estimator)
         source = data_source(data)
@@ -100,6 +98,8 @@ def predict(
 
 def _function(estimator: Any, *, values: bool, probability: bool) -> Callable[[Any], Any]:
     """Return the method of the estimator that computes what was asked for."""
+    from sklearn.base import ClassifierMixin
+
     name = type(estimator).__name__
     if values and probability:
         raise typer.BadParameter("leave out --values.", param_hint="--probability")
