@@ -1,15 +1,15 @@
 """What the pages show is what comes out.
 
 A ``python`` block runs, in one namespace per page; the ``text`` block after it is what it prints. A
-``console`` block are commands after ``$`` and their output. Other blocks are not run. The files of
-a9a, which the README reads, come from the data sets, and what reads them is skipped without those.
+``console`` block are commands after ``$`` and their output. Other blocks are not run. The current
+folder has a copy of examples/penguins.csv.
 """
 
 import io
-import lzma
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*/*.md"))]
-SLOW = {"dask.md", "get_started.md"}
+SLOW = {"dask.md"}
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -65,6 +65,7 @@ def assert_near(ours, theirs):
     [pytest.param(p, marks=[pytest.mark.slow] * (p.name in SLOW), id=page_id(p)) for p in PAGES],
 )
 def test_a_page_shows_what_comes_out(page, tmp_path, monkeypatch):
+    shutil.copy(ROOT / "examples" / "penguins.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
@@ -76,24 +77,9 @@ def test_a_page_shows_what_comes_out(page, tmp_path, monkeypatch):
                 exec(compile(body, page.name, "exec"), namespace)
             if found[i + 1 : i + 2] and found[i + 1][0] == "text":
                 assert_alike(out.getvalue(), found[i + 1][1])
-        elif language == "console" and can_run(body, tmp_path):
+        elif language == "console" and sys.platform != "win32":
             run_commands(body)
     pyplot.close("all")
-
-
-def can_run(commands, folder):
-    """Whether there are the shell and the data that some commands are written for."""
-    return sys.platform != "win32" and ("a9a" not in commands or provide_a9a(folder))
-
-
-def provide_a9a(folder):
-    """Whether the data sets have a9a; writes it under the names that it has on the LIBSVM page."""
-    for name, part in (("a9a", "train"), ("a9a.t", "test")):
-        packed = Path(os.environ.get("HSSVM_DATA", "")) / f"a9a.{part}.xz"
-        if not packed.exists():
-            return False
-        (folder / name).write_bytes(lzma.decompress(packed.read_bytes()))
-    return True
 
 
 def run_commands(text):
