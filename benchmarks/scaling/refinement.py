@@ -56,7 +56,7 @@ def measure(rows, max_working=20_000):
         "support": int(np.count_nonzero(solution.Z)),
         "free": int(np.count_nonzero(problem.free(solution.Z))),
         "working": solution.n_working,
-        "rounds": int(solution.n_iter[0]),
+        "rounds": int(solution.n_rounds[0]),
         "product values": K.n_product_values,
         "block values": K.n_values - K.n_product_values,
         "product": K.product_seconds,

@@ -32,9 +32,10 @@ def with_admm(monkeypatch):
 
 
 @pytest.mark.usefixtures("with_admm")
-def test_the_working_set_solver_takes_over(rng):
+def test_the_working_set_solver_takes_over(rng, monkeypatch):
+    monkeypatch.setattr("hssvm.training.plan.DEFAULT_ITER", 50)
     X, y = nearly_linear(rng, 800, np.float32)
-    model = SVC(kernel="linear", C=2287.0, max_iter=50, random_state=0).fit(X, y)
+    model = SVC(kernel="linear", C=2287.0, random_state=0).fit(X, y)
     report = model.fit_report_
     assert report.status == ["CONVERGED"]
     assert report.n_rounds[0] > 0
@@ -44,11 +45,13 @@ def test_the_working_set_solver_takes_over(rng):
 
 
 @pytest.mark.usefixtures("with_admm")
-def test_it_takes_columns_to_an_exact_solution(rng):
+def test_it_takes_columns_to_an_exact_solution(rng, monkeypatch):
     """Those that a few iterations have left short of it."""
     X, _ = nearly_linear(rng, 600, np.float64)
     y = X[:, 0] + 0.5 * rng.standard_normal(600) > 0
-    path = svc_path(X, y, [1e-3, 10.0], gamma=0.1, max_iter=20, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr("hssvm.training.plan.DEFAULT_ITER", 20)
+        path = svc_path(X, y, [1e-3, 10.0], gamma=0.1, random_state=0)
     assert path.fit_report_.status == ["CONVERGED"] * 2
     assert path.fit_report_.gap.max() <= 1e-7
     assert path.fit_report_.n_rounds[1] > 0

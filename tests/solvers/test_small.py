@@ -88,7 +88,7 @@ def test_stops_when_asked(rng, monkeypatch):
         assert solution.status == [status]
         assert 1e-6 < solution.gap[0] < np.inf
     patient = solve(problem, Gaussian(0.7), X, start, 1e-3)
-    assert patient.status == [Status.CONVERGED] and patient.n_iter[0] > 1
+    assert patient.status == [Status.CONVERGED] and patient.n_rounds[0] > 1
 
 
 def test_precision_limits_the_gap(rng):

@@ -202,7 +202,7 @@ def test_callback_ends_the_run(rng):
         problem, LazyKernelMatrix(Gaussian(3.0), X), nothing(problem)
     )
     assert [number for number, _ in rounds] == [1, 2]
-    assert solution.n_iter[0] == 2
+    assert solution.n_rounds[0] == 2
     assert np.isfinite(solution.gap[0])
 
 

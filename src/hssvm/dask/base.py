@@ -129,7 +129,7 @@ class BaseDaskSVM(ConfiguredSVM):
         report.task = self._task_name
         self.fit_report_ = report
         self.intercept_ = model.intercept
-        self.n_iter_ = report.n_iter + report.n_rounds
+        self.n_iter_ = report.n_iter + report.n_steps
         self.n_features_in_ = model.layout.n_features
         warn_unconverged(report)
 

@@ -52,6 +52,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
     classes_ : (n_classes,) array
     intercept_ : (1 or n_classes,) array
     n_iter_ : (1 or n_classes,) array
+        Number of iterations, at most `max_iter`; see `hssvm.SVC`.
     fit_report_ : FitReport
         As in `hssvm.SVC`; the seconds of a stage are those of the slowest worker.
     n_features_in_ : int

@@ -37,6 +37,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     ----------
     intercept_ : (1,) array
     n_iter_ : (1,) array
+        Number of iterations, at most `max_iter`; see `hssvm.SVC`.
     fit_report_ : FitReport
     n_features_in_ : int
 

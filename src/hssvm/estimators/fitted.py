@@ -32,7 +32,6 @@ def set_fitted(
         support_vectors_=exact.X,
         dual_coef_=np.ascontiguousarray(exact.Z.T),
         intercept_=intercept,
-        n_iter_=report.n_iter + report.n_rounds,
         kernel_=exact.kernel,
         fit_report_=report,
         _compressed=compressed,

@@ -48,6 +48,7 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
     offset_ : (1,) array
         ``score_samples`` on the boundary: minus the intercept.
     n_iter_ : (1,) array
+        Number of iterations, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
     fit_report_ : FitReport

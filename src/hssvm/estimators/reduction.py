@@ -29,8 +29,8 @@ class ReducibleEstimator(SavableEstimator):
 
         The decision function is projected onto the kernel functions of some of the support vectors;
         see `hssvm.predictors.reduced`. Files of the new model are smaller, and its predictions
-        faster. It does not solve the training problem, so it has no duality gap, no `support_` and
-        no `certify`, and calibrated probabilities are those of the old decision values.
+        faster. It does not solve the training problem, so it has no duality gap, no `support_`,
+        `n_iter_` and `certify`, and calibrated probabilities are those of the old decision values.
 
         Parameters
         ----------
@@ -131,6 +131,7 @@ class ReducibleEstimator(SavableEstimator):
                 objective=unknown,
                 n_iter=none,
                 n_rounds=none,
+                n_steps=none,
                 spread=np.zeros(k),
                 disagreement=np.zeros(k),
                 objective_error=np.zeros(k),

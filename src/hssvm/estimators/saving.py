@@ -27,11 +27,10 @@ class SavableEstimator(BaseEstimator):
     with `hssvm.persistence.savable`. A file stores what its `_predictor` needs.
     """
 
-    _saved: ClassVar[tuple[str, ...]] = ("intercept_", "n_iter_")
+    _saved: ClassVar[tuple[str, ...]] = ("intercept_",)
     """Small fitted attributes of this class that a file stores, besides predictor and report."""
 
     intercept_: NDArray[np.float64]
-    n_iter_: NDArray[np.int64]
 
     _exact: ExpansionPredictor | None
     _compressed: LeafwisePredictor | None
@@ -43,6 +42,16 @@ class SavableEstimator(BaseEstimator):
 
     data_checksum_: int | None = None
     """Checksum of the training data, set by the command line, which resumes a fit only on them."""
+
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Number of iterations of each column, (n_columns,), at most `max_iter`."""
+        if "fit_report_" not in vars(self) or self.fit_report_.n_rows == 0:
+            raise AttributeError(
+                "n_iter_ is unknown unless hssvm has trained the model; reduced models, and models "
+                "from LIBSVM files, do not have it"
+            )
+        return self.fit_report_.n_iter + self.fit_report_.n_steps
 
     @classmethod
     def _saved_names(cls) -> list[str]:
@@ -60,7 +69,6 @@ class SavableEstimator(BaseEstimator):
             and np.isfinite(self.intercept_).all(),
             "intercept_ is invalid",
         )
-        require(has_form(self.n_iter_, np.int64, (n_columns,)), "n_iter_ is invalid")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, for `hssvm.load`.

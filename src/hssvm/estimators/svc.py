@@ -56,8 +56,11 @@ default='rbf'
         'paper' is the published algorithm of Cipolla and Gondzio: a fixed number of iterations,
         regardless of `tol`.
     max_iter : int, default=None
-        Maximum number of iterations on the compressed kernel; None means 1000, or 10 for
-        ``solver='paper'``.
+        Maximum number of iterations of each binary problem, as `n_iter_` counts them: iterations
+        of ADMM on the compressed kernel plus, on the exact kernel, steps of SMO as in
+        `sklearn.svm.SVC`, or of the methods that replace it on few rows. The trees of a forest
+        count separately. None means 1000 iterations of ADMM (10 for ``solver='paper'``), and no
+        limit on the exact kernel.
     refine : bool or 'auto', default='auto'
         Whether to find the solution on the exact kernel, which needs the kernel values of n rows
         with all support vectors, a few times. With many rows and support vectors, it starts from
@@ -124,7 +127,8 @@ default='rbf'
     n_support_ : (n_classes,) array
         Number of support vectors of each class.
     n_iter_ : (1, n_classes or n_pairs,) array
-        Number of iterations on the compressed kernel; 0 if there were none.
+        Number of iterations of each binary problem, at most `max_iter`: on the compressed kernel
+        (the largest of the trees) and on the exact kernel together. Reduced models do not have it.
     multi_class_ : {'ovo', 'ovr'}
         How more than two classes were trained.
     kernel_ : Kernel

@@ -47,6 +47,7 @@ verbose
         Weights of the features, for exact solutions with a linear kernel only.
     intercept_ : (1,) array
     n_iter_ : (1,) array
+        Number of iterations, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
     fit_report_ : FitReport

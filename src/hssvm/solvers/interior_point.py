@@ -53,6 +53,7 @@ def solve_interior(
     solution: Solution,
     tol: float,
     callback: Callback | None = None,
+    max_iter: float = np.inf,
 ) -> bool:
     """Improve the columns of `solution` with a gap above `tol`, in place, one by one.
 
@@ -61,11 +62,13 @@ def solve_interior(
     problem : Problem
     kernel_matrix : LazyKernelMatrix
     solution : Solution
-        A feasible point with its gap.
+        A feasible point with its gap. Its `n_iter` increases by the number of iterations.
     tol : float
         Relative duality gap.
     callback
         See `WorkingSet`.
+    max_iter : float
+        Maximum `n_iter` of a column.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def solve_interior(
         the precision of the problem may have left a larger gap. False if K is not positive
         semidefinite.
     """
-    left = np.flatnonzero(solution.gap > tol)
+    left = np.flatnonzero((solution.gap > tol) & (solution.n_iter < max_iter))
     solved = True
     if left.size == 0:
         return solved
@@ -91,6 +94,8 @@ def solve_interior(
             if mu < 0.9 * best:
                 best, best_at = mu, iteration
             stuck = iteration - best_at >= PATIENCE
+            if solution.n_iter[j] >= max_iter:
+                status = status or Status.MAX_ITER
             if status or gap <= tol or stuck or not run.step():
                 break
             solution.n_iter[j] += 1

@@ -28,7 +28,12 @@ SHIFT = 1e-10
 """Shift of the diagonal of K_FF, relative to its mean: rows may be duplicates."""
 
 
-def polish(problem: Problem, kernel_matrix: LazyKernelMatrix, solution: Solution) -> None:
+def polish(
+    problem: Problem,
+    kernel_matrix: LazyKernelMatrix,
+    solution: Solution,
+    max_iter: float = np.inf,
+) -> None:
     """Improve the columns of `solution` in place, one by one.
 
     Parameters
@@ -36,12 +41,15 @@ def polish(problem: Problem, kernel_matrix: LazyKernelMatrix, solution: Solution
     problem : Problem
     kernel_matrix : LazyKernelMatrix
     solution : Solution
-        A feasible point with its gap.
+        A feasible point with its gap. Its `n_iter` increases by the number of steps.
+    max_iter : float
+        Maximum `n_iter` of a column.
     """
     scale = initial_beta(problem, kernel_matrix.mean_diagonal())
     for j in range(problem.k):
         column, index = problem.columns(np.array([j])), np.array([j])
-        for _ in range(MAX_STEPS):
+        for _ in range(int(min(MAX_STEPS, max_iter - solution.n_iter[j]))):
+            solution.n_iter[j] += 1
             before = solution.gap[j]
             point = solution.Z[:, index], solution.F[:, index], float(solution.intercept[j])
             try:

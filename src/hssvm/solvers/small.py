@@ -26,6 +26,7 @@ def solve_small(
     callback: Callback | None = None,
     max_work: float = np.inf,
     stop: Stop | None = None,
+    max_iter: float = np.inf,
 ) -> None:
     """Solve all columns of a problem by sequential minimal optimization, one after the other.
 
@@ -35,11 +36,13 @@ def solve_small(
     kernel : Kernel
     X : (n, p) array or CSR matrix
     solution : Solution
-        A feasible point, which is improved in place. `n_iter` counts calls into the core.
+        A feasible point, which is improved in place. Its `n_iter` increases by the number of steps.
     tol : float
         Relative duality gap.
     callback, max_work, stop
         See `WorkingSet`.
+    max_iter : float
+        Maximum `n_iter` of a column.
 
     Examples
     --------
@@ -55,7 +58,7 @@ def solve_small(
     True
     """
     per_step = float(step_work(np.array(problem.n), problem.dtype))
-    max_steps = 1 + int(min(CALL_WORK, max_work) / per_step)
+    call_steps = 1 + int(min(CALL_WORK, max_work) / per_step)
     work, solve = 0.0, kernel.small_solver(X)
     for j in np.flatnonzero(solution.gap > tol):
         column, index = problem.columns(np.array([j])), np.array([j])
@@ -63,13 +66,15 @@ def solve_small(
         z, F = solution.Z[:, index], np.zeros((problem.n, 1))
         status: Status | None = None
         while status is None:
+            max_steps = int(min(call_steps, max_iter - solution.n_iter[j]))
             steps, _ = solve(
                 column.linear[:, 0], lower[:, 0], upper[:, 0], float(column.l1_weight[0]),
                 z[:, 0], F[:, 0], tol, max_steps, stop,
             )  # fmt: skip
             work += per_step * steps
             solution.update(index, z, F, column.evaluate(z, F))
-            solution.n_iter[j] += 1
+            solution.n_iter[j] += steps
+            solution.n_rounds[j] += 1
             solution.remember(int(solution.n_iter.sum()))
             gap = float(solution.gap[j])
             logger.info("%d steps: gap %.1e", steps, gap, extra={"gap": gap})
@@ -80,6 +85,8 @@ def solve_small(
                 status = answer if isinstance(answer, Status) else Status.STOPPED
             elif steps < max_steps:
                 status = Status.stalled(problem.dtype)
+            elif solution.n_iter[j] >= max_iter:
+                status = Status.MAX_ITER
             elif work > max_work:
                 status = Status.MAX_WORK
         solution.status[j] = status

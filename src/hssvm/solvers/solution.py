@@ -73,6 +73,10 @@ class Solution:
     primal, dual, intercept, gap : (k,) float64
         `gap` is relative; see `hssvm.problems.base.Objective`.
     n_iter : (k,) int
+        Number of iterations: those of ADMM or an interior-point method, steps of SMO, or active-set
+        steps.
+    n_rounds : (k,) int
+        Number of rounds of the working-set solver, or of checks of the gap between steps of SMO.
     status : list of k Status
     n_factors, factor_bytes, factor_seconds : int, int, float
         Number of factorizations of ``K + diag(beta)``, size of the largest, and their total time.
@@ -90,6 +94,7 @@ class Solution:
     gap: NDArray[np.float64]
     n_iter: NDArray[np.int64]
     status: list[Status]
+    n_rounds: NDArray[np.int64]
     n_factors: int = 0
     factor_bytes: int = 0
     factor_seconds: float = 0.0
@@ -110,6 +115,7 @@ class Solution:
             infinite.copy(),
             np.zeros(k, np.int64),
             [Status.MAX_ITER] * k,
+            np.zeros(k, np.int64),
         )
 
     @classmethod
@@ -148,6 +154,7 @@ class Solution:
             self.gap[index],
             self.n_iter[index],
             [self.status[j] for j in index],
+            self.n_rounds[index],
         )
 
     def improve(self, columns: NDArray[np.int64], other: Solution) -> None:

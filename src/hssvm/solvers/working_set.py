@@ -86,6 +86,8 @@ class WorkingSet:
     checkpoint : callable, optional
         Called as ``checkpoint(round, state)`` after every round, and before the first one, 0, with
         the `WorkingSetState`, from which another run can resume. It must copy what it keeps.
+    max_iter : float or (k,) array
+        Maximum number of SMO steps of a column.
     stop : callable, optional
         Called without arguments several times a second during a round. A true value ends the round,
         so that `callback` is called.
@@ -112,6 +114,7 @@ class WorkingSet:
     max_work: float = np.inf
     first_violation: float = FIRST_VIOLATION
     checkpoint: Callable[[int, WorkingSetState], None] | None = None
+    max_iter: float | Floats = np.inf
     stop: Stop | None = None
 
     @with_serial_blas
@@ -139,7 +142,7 @@ class WorkingSet:
         Returns
         -------
         Solution
-            F, objectives and gap refer to the exact kernel; `n_iter` counts rounds.
+            F, objectives and gap refer to the exact kernel; `n_iter` counts SMO steps.
         """
         solution = Solution.empty(start.Z) if state is None else state.solution
         run = _Run(self, problem, kernel_matrix, solution)
@@ -148,7 +151,10 @@ class WorkingSet:
         else:
             run.resume(state)
         while run.open.size and not run.ended:
-            run.round()
+            if run.exhausted.any():
+                run.check()
+            else:
+                run.round()
         if run.open.size:
             run.check()
         solution.n_working = run.working_set.rows.size
@@ -169,6 +175,8 @@ class _Run:
         self.violation_goal = solver.first_violation * self.size
         self.least_violation = np.full(problem.k, np.inf)
         self.least_at = np.zeros(problem.k, np.int64)
+        self.max_iter = np.broadcast_to(solver.max_iter, (problem.k,))
+        self.n_steps = np.zeros(problem.k, np.int64)
         self.rounds = 0
         self.began = time.perf_counter()
         self.ended = False
@@ -211,6 +219,7 @@ class _Run:
         self.problem, self.size = self.problem.columns(state.open), self.size[state.open]
         self.rounds, self.open, self.violation_goal = state.rounds, state.open, state.violation_goal
         self.least_violation, self.least_at = state.least_violation, state.least_at
+        self.max_iter, self.n_steps = self.max_iter[state.open], state.n_steps
         self.shuffle, self.shuffle_all = state.shuffle, state.shuffle_all
 
     def save(self) -> None:
@@ -224,6 +233,7 @@ class _Run:
             self.violation_goal,
             self.least_violation,
             self.least_at,
+            self.n_steps,
             product.Z,
             product.F,
             product.watched,
@@ -265,10 +275,11 @@ class _Run:
         )
         old, slope, lower, upper, inner = (values[np.argsort(places)] for values in state)
         goal = np.maximum(INNER * max_violation, self.violation_goal / 2)
-        n_steps, new = self.minimize(old, slope, lower, upper, inner, goal)
+        steps, new = self.minimize(old, slope, lower, upper, inner, goal)
+        self.n_steps += steps
         product.move(self.working_set.rows, old, new)
         self.save()
-        self.log_round(max_violation, n_steps)
+        self.log_round(max_violation, int(steps.sum()))
 
     def inside(self, watched: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Positions in the working set of its rows that this rank holds, and among the watched."""
@@ -302,7 +313,7 @@ class _Run:
         upper: Floats,
         relative: NDArray[np.float64],
         goal: NDArray[np.float64],
-    ) -> tuple[int, Floats]:
+    ) -> tuple[NDArray[np.int64], Floats]:
         """Minimize over the working set, on the rank that holds its matrix.
 
         Parameters
@@ -316,7 +327,7 @@ class _Run:
 
         Returns
         -------
-        n_steps : int
+        steps : (k,) int64
         Z : (q, k)
         """
         steps, new = np.empty(0, np.int64), Z[:0]
@@ -337,12 +348,13 @@ class _Run:
                         float(goal[j]),
                     )
                 )
-            solved, steps = self.working_set.descend(subproblems, MAX_STEPS, self.should_stop)
+            most = int(min(MAX_STEPS, (self.max_iter - self.n_steps).min()))
+            solved, steps = self.working_set.descend(subproblems, most, self.should_stop)
             new = Z.copy()
             for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
                 new[subproblem.members, j] = z
         steps, new = self.communicator.allgather([steps, new])
-        return int(steps.sum()), new
+        return steps, new
 
     def detect_stagnation(self, largest: NDArray[np.float64], todo: NDArray[np.bool_]) -> None:
         """Stop columns whose violation has stagnated."""
@@ -356,6 +368,12 @@ class _Run:
         patience = PATIENCE * self.n_rows / self.working_set.capacity
         return self.rounds - self.least_at >= patience
 
+    @property
+    def exhausted(self) -> NDArray[np.bool_]:
+        """Mask of columns that have made max_iter steps."""
+        exhausted: NDArray[np.bool_] = self.n_steps >= self.max_iter
+        return exhausted
+
     def why_stalled(self, j: int) -> Status:
         """Tell apart a working set that is too small for the free rows, and rounding errors."""
         n_free = self.problem.free(self.product.Z)[:, j].sum(keepdims=True)
@@ -367,10 +385,11 @@ class _Run:
         """Evaluate the gap on all rows, remove finished columns, and update the watched rows."""
         self.check_limits()
         product, solver = self.product, self.solver
-        last = self.ended | self.stalled()
+        last = self.ended | self.stalled() | self.exhausted
         values = evaluate(self.problem, product, solver.tol, last)
         self.solution.update(self.open, product.Z, product.F, values)
-        self.solution.n_iter[self.open] = self.rounds
+        self.solution.n_iter[self.open] = self.n_steps
+        self.solution.n_rounds[self.open] = self.rounds
         self.solution.remember(self.rounds)
         gap = values.gap
         logger.info(
@@ -383,7 +402,7 @@ class _Run:
             self.problem, every_row, product.Z, gradient, inside
         )
         stalled = self.stalled() | (max_violation <= 0)  # 0: optimal up to rounding errors
-        active = (gap > solver.tol) & ~stalled
+        active = (gap > solver.tol) & ~stalled & ~self.exhausted
         for j, column in enumerate(self.open):
             if gap[j] <= solver.tol:
                 self.solution.status[column] = Status.CONVERGED
@@ -403,6 +422,7 @@ class _Run:
     def keep_columns(self, active: NDArray[np.bool_]) -> None:
         """Remove all but the active columns."""
         self.open, self.size = self.open[active], self.size[active]
+        self.max_iter, self.n_steps = self.max_iter[active], self.n_steps[active]
         self.violation_goal = self.violation_goal[active]
         self.least_violation, self.least_at = self.least_violation[active], self.least_at[active]
         self.problem = self.problem.columns(np.flatnonzero(active))

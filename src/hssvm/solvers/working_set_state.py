@@ -26,7 +26,7 @@ class WorkingSetState:
     open : (m,) int64
         Columns of the problem that have not converged.
     violation_goal, least_violation : (m,) float64
-    least_at : (m,) int64
+    least_at, n_steps : (m,) int64
     Z, F, watched, seen, variance
         See `LazyProduct`.
     shared : (c,) int64
@@ -49,6 +49,7 @@ class WorkingSetState:
     violation_goal: NDArray[np.float64]
     least_violation: NDArray[np.float64]
     least_at: NDArray[np.int64]
+    n_steps: NDArray[np.int64]
     Z: Floats
     F: NDArray[np.float64]
     watched: NDArray[np.int64]

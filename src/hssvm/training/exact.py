@@ -41,7 +41,9 @@ def train_exact(
     TrainingResult
     """
     tol, max_work = exact_goal(plan, problem.dtype)
-    solver = ExactSolver(kernel, tol, plan.cache(X, problem.k), max_work)
+    solver = ExactSolver(
+        kernel, tol, plan.cache(X, problem.k), max_work, max_iter=plan.max_iter or np.inf
+    )
     with np.errstate(over="ignore"):
         require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
     with report.stage("solve", goal=None if isinstance(problem, PairsProblem) else tol):

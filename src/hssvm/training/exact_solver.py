@@ -54,6 +54,8 @@ class ExactSolver:
     active_set : bool
         Whether active-set steps follow SMO if `tol` is small. They are accurate to rounding error,
         but take more time than SMO does for few digits.
+    max_iter : float
+        Maximum number of iterations of a column; see `Solution.n_iter`.
     """
 
     kernel: Kernel
@@ -62,6 +64,7 @@ class ExactSolver:
     max_work: float
     small_rows: int = SMALL_ROWS
     active_set: bool = True
+    max_iter: float = np.inf
 
     @property
     def polishes(self) -> bool:
@@ -73,6 +76,7 @@ class ExactSolver:
 
     def solve(self, problem: Problem, X: Rows, start: Floats, monitor: Monitor) -> Solution:
         """Solve all columns of a problem, from coefficients that need not be feasible."""
+        n_iter = np.zeros(problem.k, np.int64)
         Z = nearest_feasible(problem, start, np.ones(problem.n, problem.dtype))
         K = LazyKernelMatrix(self.kernel, X)
         status = monitor.stop()
@@ -82,12 +86,15 @@ class ExactSolver:
             small, final = self._solve_small(problem, K, Z, monitor)
             if final or not {Status.PRECISION, Status.STALLED}.intersection(small.status):
                 return small
-            Z = small.Z  # the working-set solver has smaller rounding errors
+            # the working-set solver has smaller rounding errors
+            Z, n_iter = small.Z, small.n_iter
         solver = WorkingSet(
             self.tol, self.memory, monitor.seconds_left, monitor.after_check, self.max_work,
-            stop=monitor.stop,
+            max_iter=self.max_iter - n_iter, stop=monitor.stop,
         )  # fmt: skip
-        return solver.solve(problem, K, Solution.empty(Z))
+        solution = solver.solve(problem, K, Solution.empty(Z))
+        solution.n_iter += n_iter
+        return solution
 
     def _solve_small(
         self, problem: Problem, K: LazyKernelMatrix, Z: Floats, monitor: Monitor
@@ -105,11 +112,11 @@ class ExactSolver:
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
             solve_small(
                 problem, self.kernel, K.X, solution, goal, monitor.after_check, max_work,
-                monitor.stop,
+                monitor.stop, self.max_iter,
             )  # fmt: skip
             if self.polishes and solution.stopped is None:
-                polish(problem, K, solution)
-                solution.n_iter += 1
+                polish(problem, K, solution, self.max_iter)
+                solution.n_rounds += 1
                 solution.remember(int(solution.n_iter.sum()))
             if np.all(solution.gap <= self.tol):
                 break
@@ -121,7 +128,11 @@ class ExactSolver:
                 break
         final = False
         if interior and solution.stopped is None:
-            final = solve_interior(problem, K, solution, self.tol, monitor.after_check)
+            final = solve_interior(
+                problem, K, solution, self.tol, monitor.after_check, self.max_iter
+            )
+        if solution.stopped is None:
+            solution.end(np.flatnonzero(solution.n_iter >= self.max_iter), Status.MAX_ITER)
         solution.accept(self.tol)
         return solution, final
 

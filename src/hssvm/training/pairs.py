@@ -118,9 +118,10 @@ class _Run:
         z = solution.Z[batch.rows, batch.columns]
         F = np.empty_like(z)
         values, steps = np.empty((3, numbers.size)), np.empty(numbers.size, np.int64)
+        max_steps = 0 if status else int(min(FEW_STEPS, solver.max_iter))
         solver.kernel.solve_pairs(
-            self.X, batch.offsets, batch.rows, batch.bound, solver.tol,
-            0 if status else FEW_STEPS, z, F, *values, steps, self.monitor.stop,
+            self.X, batch.offsets, batch.rows, batch.bound, solver.tol, max_steps, z, F, *values,
+            steps, self.monitor.stop,
         )  # fmt: skip
         status = status or self.monitor.stop()
         primal, dual, intercept = values
@@ -133,7 +134,7 @@ class _Run:
         solved = numbers[finite]
         solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
         solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
-        solution.n_iter[solved] = steps[finite] > 0
+        solution.n_iter[solved], solution.n_rounds[solved] = steps[finite], steps[finite] > 0
         if status is not None:
             solution.end(numbers[solution.gap[numbers] > solver.tol], status)
 
@@ -147,7 +148,8 @@ class _Run:
         def solve(number: int, monitor: Monitor, memory: float) -> tuple[Pair, Solution]:
             pair = self.problem.pair(number)
             limit = max(MIN_WORK, self.solver.max_work * share[number])
-            own = replace(self.solver, memory=memory, max_work=limit)
+            max_iter = self.solver.max_iter - self.solution.n_iter[number]
+            own = replace(self.solver, memory=memory, max_work=limit, max_iter=max_iter)
             start = pair.pick(self.solution.Z)
             return pair, own.solve(pair.problem, self.X[pair.rows], start, monitor)
 
@@ -156,8 +158,10 @@ class _Run:
             pair.put(solved.Z, solution.Z)
             if solution.F.size:
                 pair.put(solved.F, solution.F)
-            for name in ("primal", "dual", "intercept", "gap", "n_iter"):
+            for name in ("primal", "dual", "intercept", "gap"):
                 getattr(solution, name)[number] = getattr(solved, name)[0]
+            solution.n_iter[number] += solved.n_iter[0]
+            solution.n_rounds[number] += solved.n_rounds[0]
             solution.status[number] = solved.status[0]
             solution.n_working = max(solution.n_working, solved.n_working)
             _log_progress(next(counter), self.problem.n_pairs)

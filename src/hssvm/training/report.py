@@ -61,9 +61,9 @@ class FitReport(ShownAsText):
     n_factors : int
         Number of factorizations.
     n_trees : int
-        Number of trees whose decision values are averaged. `n_iter` and `n_factors` are sums over
-        the trees, `gap` is the largest, `objective` the mean; `kernel_error`, `objective_error` and
-        the fields that are not saved are those of the first.
+        Number of trees whose decision values are averaged. `n_factors` is the sum over the trees,
+        `n_iter` and `gap` are the largest, `objective` is the mean; `kernel_error`,
+        `objective_error` and the fields that are not saved are those of the first.
     out_of_fold_score : float
         Accuracy, or R^2 for regression, of the out-of-fold decision values: an estimate of the
         score on new data. NaN without `out_of_fold` and `probability`, except for exact models of
@@ -77,6 +77,9 @@ class FitReport(ShownAsText):
     n_rounds : (k,) array
         Number of rounds on K: of the working-set solver or, with few rows, of SMO and active-set
         steps.
+    n_steps : (k,) array
+        Number of steps on K in all rounds: of SMO, of the active-set method, and of the
+        interior-point method.
     n_working : int
         Number of rows in the working set of the refinement.
     kernel_error : float
@@ -119,6 +122,7 @@ class FitReport(ShownAsText):
     spread: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     disagreement: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     n_rounds: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    n_steps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     n_working: int = 0
     kernel_error: float = 0.0
     objective_error: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -159,7 +163,8 @@ class FitReport(ShownAsText):
         self.n_rows, self.n_columns = solution.Z.shape
         self.n_features = matrix.X.shape[1]
         self.n_iter, self.n_factors = solution.n_iter, solution.n_factors
-        self.n_rounds, self.objective_error = np.zeros_like(self.n_iter), np.zeros(self.n_columns)
+        self.n_rounds, self.n_steps = np.zeros_like(self.n_iter), np.zeros_like(self.n_iter)
+        self.objective_error = np.zeros(self.n_columns)
         self.spread, self.disagreement = np.zeros(self.n_columns), np.zeros(self.n_columns)
         self.ranks = [int(ranks.max()) for ranks in matrix.ranks]
         self.matrix_bytes, self.factor_bytes = matrix.nbytes, solution.factor_bytes
@@ -180,7 +185,8 @@ class FitReport(ShownAsText):
         reasons = dict.fromkeys(status.value for status in solution.status)
         self.advice = [*reasons, *self.advice]
         if refined:
-            self.n_rounds, self.n_working = solution.n_iter, solution.n_working
+            self.n_rounds, self.n_steps = solution.n_rounds, solution.n_iter
+            self.n_working = solution.n_working
             self.history["refine"] = solution.history
 
     def add_exact(self, solution: Solution, n_features: int, tol: float) -> None:
@@ -188,7 +194,7 @@ class FitReport(ShownAsText):
         self.n_rows, self.n_features, self.tol = solution.Z.shape[0], n_features, tol
         self.exact_kernel, self.n_support = True, int(solution.Z.any(axis=1).sum())
         self._add_objective(solution)
-        self.n_rounds = solution.n_iter
+        self.n_rounds, self.n_steps = solution.n_rounds, solution.n_iter
         self.n_columns = k = self.gap.size
         self.n_iter, self.objective_error = np.zeros_like(self.n_rounds), np.zeros(k)
         self.spread, self.disagreement = np.zeros(k), np.zeros(k)
@@ -204,8 +210,8 @@ class FitReport(ShownAsText):
     def keep_columns(self, k: int) -> None:
         """Keep the first k columns; the others are models without a fold."""
         self.n_columns, self.status = k, self.status[:k]
-        for name in ("gap", "objective", "n_iter", "n_rounds", "objective_error", "spread",
-                     "disagreement"):  # fmt: skip
+        for name in ("gap", "objective", "n_iter", "n_rounds", "n_steps", "objective_error",
+                     "spread", "disagreement"):  # fmt: skip
             setattr(self, name, getattr(self, name)[:k])
         for steps in self.history.values():
             steps[:] = [(iteration, gap[:k]) for iteration, gap in steps]
@@ -215,7 +221,8 @@ class FitReport(ShownAsText):
         self.n_trees += 1
         self.gap = np.maximum(self.gap, tree.gap)
         self.objective = self.objective + (tree.objective - self.objective) / self.n_trees
-        self.n_iter, self.n_factors = self.n_iter + tree.n_iter, self.n_factors + tree.n_factors
+        self.n_iter = np.maximum(self.n_iter, tree.n_iter)
+        self.n_factors += tree.n_factors
         self.ranks = [max(pair) for pair in zip_longest(self.ranks, tree.ranks, fillvalue=0)]
         self.matrix_bytes = max(self.matrix_bytes, tree.matrix_bytes)
         self.factor_bytes = max(self.factor_bytes, tree.factor_bytes)

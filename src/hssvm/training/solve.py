@@ -91,7 +91,8 @@ def solve(
         stopped = solution.stopped
         if exact and stopped is None:
             matrix = operator.matrix
-            polish(problem, LazyKernelMatrix(matrix.kernel, matrix.X), solution)
+            K = LazyKernelMatrix(matrix.kernel, matrix.X)
+            polish(problem, K, solution, plan.max_iter or np.inf)
     report.add_start(operator, solution)
     monitor.stage_done("solve")
     if stopped is not None:
@@ -145,6 +146,7 @@ def _refine(
         monitor.seconds_left,
         monitor.after_check,
         max_work if plan.limit_work else np.inf,
+        max_iter=float(plan.max_iter or np.inf) - start.n_iter,
         checkpoint=monitor.refine_checkpoint,
         stop=monitor.stop,
     )
@@ -167,5 +169,5 @@ def _finish_exact(
             start = solution.columns(left)
             work = EXACT_WORK if (start.gap > plan.tol).any() else EXACT_WORK / 10
             refined = _refine(problem.columns(left), operator, start, plan, monitor, tol, work)
-        report.n_rounds[left] = refined.n_iter
+        report.n_rounds[left], report.n_steps[left] = refined.n_rounds, refined.n_iter
         solution.improve(left, refined)

@@ -108,7 +108,6 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
     predictor = _predictor(content)
     attributes |= {
         "intercept_": -content.rho,
-        "n_iter_": np.zeros(predictor.n_columns, np.int64),
         "feature_shift_": None,
         "feature_factor_": None,
     }
