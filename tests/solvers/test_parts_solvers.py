@@ -211,11 +211,11 @@ def test_a_resumed_run_has_the_same_bits(n_parts, memory, sparse, make, rng):
 
     expected = sums_in_threads(n_parts, work)
     rounds = sorted(saved[0])
-    assert rounds == [*range(expected[0].n_iter.max() + 1)]
+    assert rounds == [*range(expected[0].n_rounds.max() + 1)]
     for number in {0, 1, len(rounds) // 2, len(rounds) - 1}:
         resumed = sums_in_threads(n_parts, partial(work, number=number))
         for found, own in zip(resumed, expected, strict=True):
-            for name in ("Z", "F", "intercept", "gap", "n_iter"):
+            for name in ("Z", "F", "intercept", "gap", "n_iter", "n_rounds"):
                 assert_array_equal(getattr(found, name), getattr(own, name))
             assert found.status == own.status
 
