@@ -216,12 +216,12 @@ def test_targets_of_other_types(rng):
     assert SVC().fit(X, [1, 2.0, True, 2]).classes_.tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("estimator", [SVC(), SVR(), SVCCV([1.0]), SVRCV([1.0])])
-def test_the_target_may_be_a_frame_with_one_column(estimator, numbers, y):
+@pytest.mark.parametrize("kind", [SVC, SVR, SVCCV, SVRCV])
+def test_the_target_may_be_a_frame_with_one_column(kind, numbers, y):
     with pytest.warns(DataConversionWarning) as warned:
-        model = clone(estimator).fit(numbers, pd.DataFrame({"size": y}))
+        model = kind(random_state=0).fit(numbers, pd.DataFrame({"size": y}))
     assert len(warned) == 1
     assert model.target_name_ == "size"
-    series = clone(estimator).fit(numbers, pd.Series(y, name="size"))
+    series = kind(random_state=0).fit(numbers, pd.Series(y, name="size"))
     assert series.target_name_ == "size"
     np.testing.assert_array_equal(model.predict(numbers), series.predict(numbers))
