@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import Scoring
+from hssvm.training.checks import FEW_ROWS
 
 CONSTANTS = {
     "classification": (
@@ -42,6 +43,8 @@ def check_baseline(
     weight : (n,)
     best_score : float
     """
+    if task == "classification" and scoring.y.size < FEW_ROWS:  # accuracies may be equal by chance
+        return None
     constant = _constant_score(task, folds, scoring, weight)
     if constant is None or best_score > constant + 1e-12:
         return None
@@ -56,7 +59,8 @@ def _constant_score(task: str, folds: Folds, scoring: Scoring, weight: Floats) -
     """Mean score of constant predictions, or None if a fold cannot tell them from good ones."""
     if scoring.failed_folds:
         return None
-    scoring, scores = replace(scoring, error_score="raise"), []
+    scoring = replace(scoring, error_score="raise")
+    scores: list[float] = []
     for train, test in folds.splits:
         rows, held_out = folds.rows[train], folds.rows[test]
         if np.unique(scoring.y[held_out]).size < 2:
