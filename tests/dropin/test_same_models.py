@@ -177,3 +177,14 @@ def test_follows_changes_of_the_fitted_attributes(rng):
     before = model.decision_function(X)
     model._intercept_ = model._intercept_ - 1
     assert np.allclose(model.decision_function(X), before + 1)
+
+
+def test_intercept_of_nu_svr_without_free_coefficients(rng):
+    """A coefficient between two solutions misses its bound by a rounding error, and is not free."""
+    for seeded in rng.spawn(60):
+        X, y = seeded.standard_normal((52, 4)), seeded.normal(0, 2, 52)
+        theirs, ours = (
+            module.NuSVR(C=0.02, nu=0.5, gamma=0.1, tol=TOL).fit(X, y)
+            for module in (sklearn.svm, dropin)
+        )
+        assert abs(ours.intercept_[0] - theirs.intercept_[0]) < 1e-3

@@ -45,8 +45,9 @@ class Box:
     def steps(self, z):
         """Slopes of the objective for a rise and a fall of each z, infinite at the bounds."""
         slope, l1 = self.K @ z - self.linear, self.l1
-        rise = np.where(z < self.upper, slope + np.where(z >= 0, l1, -l1), np.inf)
-        fall = np.where(z > self.lower, slope - np.where(z <= 0, l1, -l1), -np.inf)
+        near = 1e-12 * (self.upper - self.lower)
+        rise = np.where(z < self.upper - near, slope + np.where(z >= 0, l1, -l1), np.inf)
+        fall = np.where(z > self.lower + near, slope - np.where(z <= 0, l1, -l1), -np.inf)
         return rise, fall
 
     def violation(self, z):

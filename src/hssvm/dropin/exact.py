@@ -78,7 +78,7 @@ def solve_exactly(
     n_iter = 0
     for _ in range(ATTEMPTS):
         solution = _solver(kernel, gap, problem.n).solve(problem, X, Z, Monitor())
-        _snap(problem, solution.Z)
+        snap(problem, solution.Z)
         n_iter += int(solution.n_iter[0])
         solution.n_iter[0] = n_iter
         violation = max_violation(problem, solution.Z, solution.F)
@@ -98,7 +98,7 @@ def solve_pairs_exactly(problem: PairsProblem, kernel: Kernel, X: Rows, tol: flo
     solution = solve_pairs(problem, X, solver, Monitor(), with_F=True)
     for number, pair in enumerate(problem.pairs()):
         z, F = pair.pick(solution.Z), pair.pick(solution.F)
-        _snap(pair.problem, z)
+        snap(pair.problem, z)
         pair.put(z, solution.Z)
         if max_violation(pair.problem, z, F) > tol:
             solved = solve_exactly(pair.problem, kernel, X[pair.rows], tol, z)
@@ -119,7 +119,7 @@ def _solver(kernel: Kernel, gap: float, n_rows: int) -> ExactSolver:
     return ExactSolver(kernel, gap, DEFAULT_MEMORY, work, active_set=False)
 
 
-def _snap(problem: Problem, Z: Floats) -> None:
+def snap(problem: Problem, Z: Floats) -> None:
     """Set coefficients to the bound, or to 0, that they miss by a rounding error, in place."""
     for end in (*problem.box(np.arange(problem.n)), 0.0):
         near = np.abs(Z - end) <= ROUNDING * np.abs(problem.bound)

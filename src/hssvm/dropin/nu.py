@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.dropin.exact import UnsolvedError, solve_exactly
+from hssvm.dropin.exact import UnsolvedError, snap, solve_exactly
 from hssvm.dropin.expansion import between, libsvm_intercept
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.problems import SVCProblem, SVRProblem
+from hssvm.problems import Problem, SVCProblem, SVRProblem
 
 MAX_STEPS = 30
 """Number of values of t that are tried."""
@@ -123,7 +123,7 @@ def solve_nu_svc(weight: Floats, nu: float, kernel: Kernel, X: Rows, tol: float)
             first = sample.t * mass / float(bound[rows].sum())
         except UnsolvedError:  # nu may be feasible for all rows only
             pass
-    search = Search(nu * mass, tol, solve, groups)
+    search = Search(SVCProblem(weight[:, None]), nu * mass, tol, solve, groups)
     point = search.run(first, lambda t, ratio: t * ratio)
     one, other = (group.level(tol) for group in groups(point))
     margin = (one + other) / 2
@@ -169,10 +169,10 @@ def solve_nu_svr(
             first = min(sample.t, 0.0)
         except UnsolvedError:
             pass
-    search = Search(nu * float(bound.sum()), tol, solve, groups, largest=0.0)
+    tubeless = SVRProblem(y[:, None], bound[:, None], np.zeros(1))
+    search = Search(tubeless, nu * float(bound.sum()), tol, solve, groups, largest=0.0)
     point = search.run(max(first, -widest / 2), move)
     if point.t == 0:  # alpha and alpha* overlap, so that free ones are in both groups
-        tubeless = SVRProblem(y[:, None], bound[:, None], np.zeros(1))
         intercept = libsvm_intercept(tubeless, point.z[:, None], point.F[:, None], tol)
         return NuSolution(point.z, intercept, 0.0, search.n_steps)
     one, other = (group.level(tol) for group in groups(point))
@@ -238,6 +238,8 @@ class Search:
 
     Attributes
     ----------
+    problem : Problem
+        Has the bounds of z.
     required : float
         Sum of abs(z).
     tol : float
@@ -252,6 +254,7 @@ class Search:
     n_steps : int
     """
 
+    problem: Problem
     required: float
     tol: float
     solve: Callable[[float, Floats | None, float], Point]
@@ -283,6 +286,7 @@ class Search:
                 continue
             low, high = self.low, self.high
             between = low.toward(high, (self.required - low.total) / (high.total - low.total))
+            snap(self.problem, between.z[:, None])
             if max(group.violation() for group in self.groups(between)) <= self.tol:
                 return between
             overshoot = 4 * overshoot if was_low == is_low else OVERSHOOT
