@@ -75,10 +75,10 @@ def solve_small(
             solution.update(index, z, F, column.evaluate(z, F))
             solution.n_iter[j] += steps
             solution.n_rounds[j] += 1
-            solution.remember(int(solution.n_iter.sum()))
+            solution.remember(int(solution.n_rounds.sum()))
             gap = float(solution.gap[j])
             logger.info("%d steps: gap %.1e", steps, gap, extra={"gap": gap})
-            answer = callback and callback(int(solution.n_iter.sum()), solution.gap)
+            answer = callback and callback(int(solution.n_rounds.sum()), solution.gap)
             if gap <= tol:
                 status = Status.CONVERGED
             elif answer:

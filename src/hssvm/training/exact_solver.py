@@ -117,7 +117,7 @@ class ExactSolver:
             if self.polishes and solution.stopped is None:
                 polish(problem, K, solution, self.max_iter)
                 solution.n_rounds += 1
-                solution.remember(int(solution.n_iter.sum()))
+                solution.remember(int(solution.n_rounds.sum()))
             if np.all(solution.gap <= self.tol):
                 break
             ended = solution.stopped
