@@ -11,8 +11,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.random_problems import kernel_matrix
 from numpy.testing import assert_allclose
-from scipy.spatial.distance import cdist
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
@@ -38,25 +38,7 @@ class Problem:
         return self.C * (np.ones(len(self.X)) if self.weight is None else self.weight)
 
     def K(self, Y=None, shift=0.0):
-        """By definition; `shift` is added to squared distances."""
-        X, gamma = self.X, self.kernel["gamma"]
-        Y = X if Y is None else Y
-        match self.kernel["kernel"]:
-            case "linear":
-                return Y @ X.T
-            case "poly":
-                return (gamma * Y @ X.T + self.kernel["coef0"]) ** self.kernel["degree"]
-        squared = np.maximum(cdist(Y, X, "sqeuclidean") + shift, 0)
-        d = gamma * np.sqrt(squared)
-        match self.kernel["kernel"]:
-            case "rbf":
-                return np.exp(-gamma * squared)
-            case "laplacian":
-                return np.exp(-d)
-            case "matern32":
-                return (1 + 3**0.5 * d) * np.exp(-(3**0.5) * d)
-            case "matern52":
-                return (1 + 5**0.5 * d + 5 * d**2 / 3) * np.exp(-(5**0.5) * d)
+        return kernel_matrix(self.kernel, self.X if Y is None else Y, self.X, shift)
 
 
 def draw(rng):

@@ -31,21 +31,7 @@ class Data:
         return np.ones(self.n) if self.weight is None else self.weight
 
     def K(self, A, B):
-        gamma = self.kernel["gamma"]
-        match self.kernel["kernel"]:
-            case "linear":
-                return A @ B.T
-            case "poly":
-                return (gamma * A @ B.T + self.kernel["coef0"]) ** self.kernel["degree"]
-        squared = cdist(A, B, "sqeuclidean")
-        d = gamma * np.sqrt(squared)
-        match self.kernel["kernel"]:
-            case "rbf":
-                return np.exp(-gamma * squared)
-            case "laplacian":
-                return np.exp(-d)
-            case "matern32":
-                return (1 + 3**0.5 * d) * np.exp(-(3**0.5) * d)
+        return kernel_matrix(self.kernel, A, B)
 
     def classes(self, rng, n_classes):
         """Class indices without gaps, sometimes with a large first class."""
@@ -55,6 +41,27 @@ class Data:
             y = np.where(rng.random(self.n) < 0.8, 0, y)
         y[:2] = 0, 1
         return np.unique(y, return_inverse=True)[1]
+
+
+def kernel_matrix(kernel, A, B, shift=0.0):
+    """By definition; `shift` is added to squared distances."""
+    gamma = kernel["gamma"]
+    match kernel["kernel"]:
+        case "linear":
+            return A @ B.T
+        case "poly":
+            return (gamma * A @ B.T + kernel["coef0"]) ** kernel["degree"]
+    squared = np.maximum(cdist(A, B, "sqeuclidean") + shift, 0)
+    d = gamma * np.sqrt(squared)
+    match kernel["kernel"]:
+        case "rbf":
+            return np.exp(-gamma * squared)
+        case "laplacian":
+            return np.exp(-d)
+        case "matern32":
+            return (1 + 3**0.5 * d) * np.exp(-(3**0.5) * d)
+        case "matern52":
+            return (1 + 5**0.5 * d + 5 * d**2 / 3) * np.exp(-(5**0.5) * d)
 
 
 def draw(rng, kernels):
