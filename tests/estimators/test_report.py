@@ -59,6 +59,13 @@ def test_summary_names_the_kernel_that_was_solved_for(rng):
     assert "\nstart      compressed kernel, relative error" in regression
 
 
+def test_summaries_of_searches_are_shown_as_lines(rng):
+    X = rng.standard_normal((60, 2))
+    search = SVCCV(Cs=[1], gammas=[1], cv=2).fit(X, X[:, 0] > 0)
+    assert repr(search.summary()) == str(search.summary())
+    assert "search     accuracy" in search.summary()
+
+
 def test_gaps_are_not_negative(rng):
     """An optimal solution has a gap of 0, but for rounding errors of both signs."""
     for _ in range(10):

@@ -114,7 +114,7 @@ def estimate_cost(
     ----------
     estimator : BaseKernelSVM
     X : (n, p) array or CSR matrix
-        Already scaled, if the estimator scales; numbers of points for an `IndexedKernel`.
+        Already scaled, if the estimator scales; indices of points for an `IndexedKernel`.
     y : (n,) array or None
     kernel : Kernel
     config : TrainingConfig

@@ -22,6 +22,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
+from hssvm._display import Text
 from hssvm.estimators.base import BaseKernelSVM, require_valid_kernel
 from hssvm.estimators.parameters import (
     GAMMAS,
@@ -294,7 +295,7 @@ class BaseSearch(BaseKernelSVM):
         scoring = self._scoring_or_default()
         name = scoring if isinstance(scoring, str) else self._main_name()
         folds = f"{counted(self.n_splits_, 'fold')} of {counted(self.best_n_rows_, 'row')}"
-        return f"{text}\nsearch     {name} {self.best_score_:.4g} in {folds}"
+        return Text(f"{text}\nsearch     {name} {self.best_score_:.4g} in {folds}")
 
     def _select(self, results: Results, search: Search, scoring: Scoring) -> None:
         """Set `cv_results_` and the best parameters."""
