@@ -184,6 +184,9 @@ def test_many_candidates_are_scored_in_rounds(rng):
         assert model.scores_[g, c].mean() == pytest.approx(results["mean_test_score"][i])
 
 
+@pytest.mark.filterwarnings(
+    "ignore:No candidate scores higher"
+)  # the labels of `twice` are spoiled
 def test_weights(rng):
     X, y = data(rng, 900)
     weight = rng.choice([0.0, 1.0, 2.0], 900, p=[0.4, 0.3, 0.3])
