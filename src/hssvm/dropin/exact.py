@@ -29,7 +29,7 @@ FIXED_WORK, WORK = 1.0, 7e-6
 """Work limit in nominal seconds, fixed and divided by the square of the number of rows. It is ten
 times the work of the hardest data set of the benchmarks; beyond, rounding errors are the reason."""
 
-ROUNDING = 1e-13
+ROUNDING = 1e-12
 """Distance to a bound, or to 0, that is a rounding error, relative to the bound."""
 
 
