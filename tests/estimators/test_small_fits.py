@@ -34,7 +34,7 @@ def with_admm(monkeypatch):
 @pytest.mark.usefixtures("with_admm")
 def test_the_working_set_solver_takes_over(rng, monkeypatch):
     monkeypatch.setattr("hssvm.training.plan.DEFAULT_ITER", 50)
-    X, y = nearly_linear(rng, 800, np.float32)
+    X, y = nearly_linear(rng, 800, np.float64)
     model = SVC(kernel="linear", C=2287.0, random_state=0).fit(X, y)
     report = model.fit_report_
     assert report.status == ["CONVERGED"]

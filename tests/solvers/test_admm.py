@@ -12,8 +12,8 @@ from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.operators import DenseOperator, HSSOperator
-from hssvm.problems import SVCProblem
-from hssvm.solvers import ADMM, FixedIterationADMM, Status, paper_beta, polish
+from hssvm.problems import SVCProblem, SVRProblem
+from hssvm.solvers import ADMM, FixedIterationADMM, Solution, Status, paper_beta, polish
 from hssvm.solvers.admm import SHARED_ITERATIONS
 
 
@@ -159,26 +159,45 @@ def test_problem_and_system_must_fit(rng):
         ADMM().solve(SVCProblem(np.ones((3, 1), np.float32)), operator)
 
 
+def test_polish_is_exact_if_the_bounds_are_known(rng):
+    """The targets are chosen so that Z is the solution, with a third of it free."""
+    X, _ = two_moons(rng, 300)
+    K, kind = Gaussian(5.0).block(X), rng.permutation(300) % 3
+    Z = rng.choice([-1.0, 1.0], 300) * np.choose(kind, [0.0, rng.uniform(0.2, 0.8, 300), 1.0])
+    free = np.flatnonzero(kind == 1)
+    Z[free[0]] -= Z.sum()
+    bound = np.maximum(1.0, 2 * np.abs(Z))
+    bound[kind == 2] = 1.0
+    off = np.choose(kind, [rng.uniform(-0.08, 0.08, 300), 0.1 * np.sign(Z), 0.3 * np.sign(Z)])
+    problem = SVRProblem((K @ Z + 0.7 + off)[:, None], bound[:, None], np.array([0.1]))
+    noise = 1e-4 * rng.standard_normal(free.size)
+    near = Z.copy()
+    near[free] += noise - noise.mean()
+    solution = Solution.at(problem, near[:, None], (K @ near)[:, None])
+    assert solution.gap[0] > 1e-9
+    polish(problem, LazyKernelMatrix(Gaussian(5.0), X), solution)
+    assert solution.gap[0] <= 1e-11
+    assert_allclose(solution.F[:, 0], K @ Z, atol=1e-6)
+    assert_allclose(solution.intercept, 0.7, atol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_polish_is_exact_near_the_solution_and_harmless_far_from_it(dtype, rng):
+@pytest.mark.parametrize("max_iter", [3, 5000])
+def test_polish_is_harmless(dtype, max_iter, rng):
     X, y = two_moons(rng, 500)
     X, y = X.astype(dtype), y.astype(dtype)
     K = LazyKernelMatrix(Gaussian(1.0), X)
     dense = Gaussian(1.0).block(X.astype(np.float64))
-    operator = DenseOperator(Gaussian(1.0).block(X))
     problem = SVCProblem(y[:, None] * np.array([0.5, 5.0], dtype))
-    near = ADMM(tol=1e-8 if dtype == np.float64 else 1e-4, max_iter=5000).solve(problem, operator)
-    before = near.gap.copy()
-    polish(problem, K, near)
-    assert np.all(near.gap <= (1e-10 if dtype == np.float64 else before))
-    assert_allclose(near.F, dense @ near.Z, atol=1e-10 if dtype == np.float64 else 1e-4)
+    solver = ADMM(tol=1e-8 if dtype == np.float64 else 1e-4, max_iter=max_iter)
+    solution = solver.solve(problem, DenseOperator(Gaussian(1.0).block(X)))
+    before = solution.gap.copy()
+    polish(problem, K, solution)
+    assert np.all(solution.gap <= before)
+    error = 1e-10 if dtype == np.float64 else 1e-4
+    assert_allclose(solution.F, dense @ solution.Z, atol=error)
     for j in range(2):
-        atol = 1e-10 if dtype == np.float64 else 1e-6
-        assert_allclose(near.gap[j], svc_gap(dense, problem, near.Z, j), atol=atol)
-    far = ADMM(tol=1e-5, max_iter=3).solve(problem, operator)
-    before = far.gap.copy()
-    polish(problem, K, far)
-    assert np.all(far.gap <= before)
+        assert_allclose(solution.gap[j], svc_gap(dense, problem, solution.Z, j), atol=error)
 
 
 def test_polish_stops_when_only_rounding_errors_are_left(rng, monkeypatch):
