@@ -67,11 +67,6 @@ def cell(run, which, form=number):
     return ABSENT if value is None else form(value)
 
 
-def figure(key, which, form=number):
-    """A function from the results to a figure of one run, for the text of a page."""
-    return lambda results: cell(results.runs.get(key, {}), which, form)
-
-
 def runs_table(head, columns, runs):
     """A line for each of the runs, by label; the columns are figures and their forms, by head."""
     lines = [

@@ -13,22 +13,11 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.forest.problems import NAMES, load_forest, quietly
-from benchmarks.tables import (
-    cell,
-    figure,
-    number,
-    percent,
-    prefixes,
-    seconds,
-    setup,
-    share,
-    table,
-)
+from benchmarks.tables import cell, number, percent, prefixes, seconds, setup, share, table
 from benchmarks.timing import Fastest, timed
 from hssvm import SVR
 
 SETS = [name for name in NAMES if name != "covtype.binary"]
-SHORT = ["ijcnn1", "cod-rna", "a9a", "w8a"]
 ONE_SEED = {"mnist", "fashion-mnist"}
 KINDS = {
     "one tree": {"refine": False, "n_trees": 1, "max_rank": 72},
@@ -71,24 +60,24 @@ def run_all(results, arguments):
         results.measure(f"{name}: exact", run_exact, name)
 
 
-def sets_table(results, names=None, more=True):
-    """Scores and times; with `more`, also how the trees of the forest differ."""
+def sets_table(results):
+    """Scores and times, and how the trees of the forest differ."""
     lines = []
-    for name in names or prefixes(results):
+    for name in prefixes(results):
         found = {}
         for kind in ("forest", "exact"):
             found |= results.runs.get(f"{name}: {kind}", {})
-        if not found:
-            continue
-        line = [name, *(score_and_time(found, kind) for kind in (*KINDS, "exact"))]
-        if more:
-            ratio = found["forest, fit"] / found["one tree, fit"]
-            line += [number(ratio, 2), number(found["spread"], 2)]
-            line.append(cell(found, "disagreement", share))
-        lines.append(line)
-    head = ["data set", *KINDS, "exact"]
-    more_head = ["ratio", "spread", "disagreement"] if more else []
-    return table([*head, *more_head], lines)
+        ratio = found["forest, fit"] / found["one tree, fit"]
+        lines.append(
+            [
+                name,
+                *(score_and_time(found, kind) for kind in (*KINDS, "exact")),
+                number(ratio, 2),
+                number(found["spread"], 2),
+                cell(found, "disagreement", share),
+            ]
+        )
+    return table(["data set", *KINDS, "exact", "ratio", "spread", "disagreement"], lines)
 
 
 def score_and_time(found, kind):
@@ -96,13 +85,7 @@ def score_and_time(found, kind):
     return f"{score} % in {time}"
 
 
-TABLES = {
-    "setup": setup,
-    "sets": sets_table,
-    "short": lambda results: sets_table(results, SHORT, more=False),
-    **{f"letter, {kind}": figure("letter: forest", f"{kind}, score", percent) for kind in KINDS},
-    "letter, exact": figure("letter: exact", "exact, score", percent),
-}
+TABLES = {"setup": setup, "sets": sets_table}
 
 
 def main():

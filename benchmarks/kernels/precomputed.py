@@ -19,7 +19,7 @@ from benchmarks.datasets import dense, load
 from benchmarks.dual import below, dual_objective, dual_of
 from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import figure, gigabytes, percent, power, seconds, setup, share
+from benchmarks.tables import gigabytes, percent, power, runs_table, seconds, setup, share
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Gaussian, Precomputed
@@ -97,13 +97,10 @@ COLUMNS = {
     "peak": ("peak", gigabytes),
     "fit": ("fit", seconds),
     "fit on rows": ("fit on rows", seconds),
-    "same labels": ("same", percent),
-    "dual": ("dual", power),
+    "same labels, %": ("same", percent),
+    "duals differ by": ("dual", power),
 }
-TABLES = {
-    "setup": setup,
-    **{name: figure(KEY, *column) for name, column in COLUMNS.items()},
-}
+TABLES = {"setup": setup, "fits": lambda results: runs_table("", COLUMNS, results.runs)}
 
 
 def main():

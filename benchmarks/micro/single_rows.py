@@ -20,7 +20,7 @@ from skl2onnx import to_onnx
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import load
-from benchmarks.tables import cell, figure, number, setup, table
+from benchmarks.tables import cell, number, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC
 
@@ -89,16 +89,7 @@ def in_milliseconds(microseconds):
     return number(microseconds / 1e3, 2)
 
 
-TABLES = {
-    "setup": setup,
-    "times": times_table,
-    "support vectors": figure("exact", "support", "{:,}".format),
-    **{
-        f"{kind}, {n}": figure(kind, f"hssvm, {n}", lambda t: f"{in_milliseconds(t)} ms")
-        for kind in MODELS
-        for n in (1, 100)
-    },
-}
+TABLES = {"setup": setup, "times": times_table}
 
 
 def main():

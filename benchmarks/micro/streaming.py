@@ -17,7 +17,7 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import figure, gigabytes, number, runs_table, seconds, setup
+from benchmarks.tables import gigabytes, number, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.cli.app import app
@@ -84,14 +84,7 @@ COLUMNS = {
     "peak memory": ("peak", gigabytes),
     "rows per second in memory": ("alone", lambda speed: number(speed, 2)),
 }
-ONE, SEVERAL = (key_of(n) for n in TREES)
-TABLES = {
-    "setup": setup,
-    "files": lambda results: runs_table("", COLUMNS, results.runs),
-    "one tree": figure(ONE, "predict", seconds),
-    "several trees": figure(SEVERAL, "predict", seconds),
-    "peak": figure(SEVERAL, "peak", gigabytes),
-}
+TABLES = {"setup": setup, "files": lambda results: runs_table("", COLUMNS, results.runs)}
 
 
 def main():

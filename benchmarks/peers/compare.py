@@ -139,28 +139,6 @@ def shortfall(dual, best):
     return "best" if float(dual) == best else power(below(dual, best))
 
 
-def short_table(results):
-    """Exact SVMs only, on all rows: seconds, and how many times longer the others take."""
-    ours, *others = "hssvm", "scikit-learn-intelex", "scikit-learn SVM"
-    lines = []
-    for name in NAMES:
-        n = sizes(results, name)[-1]
-        found = {tool: results.runs.get(key_of(name, tool, n), {}) for tool in (ours, *others)}
-        fit, score = found[ours]["fit"], found[ours]["score"]
-        shown = f"R² {score / 100:.3f}" if name in REGRESSION else f"{score:.2f} %"
-        label = f"{name.removesuffix('.50k')}, {n:,} x {found[ours]['features']}"
-        times = [multiple(found[tool], fit) for tool in others]
-        lines.append([label, f"{number(fit, 2)} s", *times, shown])
-    return table(["rows x features", *found, "score"], lines)
-
-
-def multiple(run, ours):
-    """Seconds of a fit, and as a multiple of ours."""
-    if "fit" not in run:
-        return f"over {number(run.get('stopped'), 2)} s" if "stopped" in run else ABSENT
-    return f"{number(run['fit'], 2)} s ({run['fit'] / ours:.1f} x)"
-
-
 def published_table(results):
     """What the authors of TorchKM report."""
     lines = [
@@ -172,7 +150,6 @@ def published_table(results):
 TABLES = {
     "setup": setup,
     "tools": tools_table,
-    "short": short_table,
     "published": published_table,
     **{name: set_table(name) for name in NAMES},
 }

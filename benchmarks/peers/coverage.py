@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.command import run_sets
 from benchmarks.peers.settings import REGRESSION, load_problem
-from benchmarks.tables import percent, setup, span, table
+from benchmarks.tables import percent, setup, table
 from hssvm import SVC, SVR
 
 NAMES = ["ijcnn1", "a9a", "cod-rna", "letter", "casp", "cadata"]
@@ -62,13 +62,7 @@ def splits_table(results):
     return table(head, lines)
 
 
-def deviations(results):
-    """Of the mean coverages from the nominal one, in points."""
-    means = [np.mean(run["coverage"]) - 100 * COVERAGE for run in results.runs.values()]
-    return span(means, "{:.1f}".format)
-
-
-TABLES = {"setup": setup, "splits": splits_table, "deviations": deviations}
+TABLES = {"setup": setup, "splits": splits_table}
 
 
 def main():

@@ -17,7 +17,7 @@ from benchmarks.datasets import dense, narrow
 from benchmarks.limit import limited
 from benchmarks.peers.rivals import RIVALS, attempt
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import ABSENT, cell, figure, percent, prefixes, seconds, setup, table
+from benchmarks.tables import ABSENT, cell, percent, prefixes, seconds, setup, table
 from benchmarks.timing import timed
 from hssvm import SVCCV
 
@@ -100,9 +100,6 @@ TABLES = {
     "setup": setup,
     "folds": folds_table,
     "TorchKM": torchkm_version,
-    "large, score": figure(key_of(LARGE, OURS), "score", percent),
-    "large, time": figure(key_of(LARGE, OURS), "fit", seconds),
-    "large, rows": figure(key_of(LARGE, OURS), "rows", lambda rows: f"{rows[-1]:,}"),
 }
 
 

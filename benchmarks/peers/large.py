@@ -14,16 +14,7 @@ from benchmarks.command import run as run_command
 from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import (
-    figure,
-    gigabytes,
-    megabytes,
-    percent,
-    power,
-    runs_table,
-    seconds,
-    setup,
-)
+from benchmarks.tables import gigabytes, megabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 
@@ -77,19 +68,7 @@ COLUMNS = {
     "support vectors": ("support", "{:,}".format),
     "file": ("file", megabytes),
 }
-QUOTED = {
-    "exact": ["rows", "fit", "peak memory", "accuracy, %", "gap", "support vectors", "file"],
-    "forest": ["fit", "peak memory", "accuracy, %", "test rows", "predict"],
-}
-TABLES = {
-    "setup": setup,
-    "fits": lambda results: runs_table("", COLUMNS, results.runs),
-    **{
-        f"{kind}, {head.removesuffix(', %')}": figure(kind, *COLUMNS[head])
-        for kind, heads in QUOTED.items()
-        for head in heads
-    },
-}
+TABLES = {"setup": setup, "fits": lambda results: runs_table("", COLUMNS, results.runs)}
 
 
 def main():

@@ -14,7 +14,7 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import figure, gigabytes, percent, power, runs_table, seconds, setup
+from benchmarks.tables import gigabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 
@@ -74,18 +74,7 @@ COLUMNS = {
     "predict, scikit-learn": ("rival predict", seconds),
     "same labels, %": ("same", percent),
 }
-
-
-FEW, MANY = (key_of(n) for n in CLASSES)
-TABLES = {
-    "setup": setup,
-    "classes": lambda results: runs_table("", COLUMNS, results.runs),
-    "many, pairs": figure(MANY, "pairs", "{:,}".format),
-    "many, fit": figure(MANY, "fit", seconds),
-    "many, peak": figure(MANY, "peak", gigabytes),
-    "few, fit": figure(FEW, "fit", seconds),
-    "few, scikit-learn": figure(FEW, "rival fit", seconds),
-}
+TABLES = {"setup": setup, "classes": lambda results: runs_table("", COLUMNS, results.runs)}
 
 
 def main():

@@ -18,7 +18,7 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import size_of
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import number, prefixes, seconds, setup, span, table
+from benchmarks.tables import number, prefixes, seconds, setup, table
 from benchmarks.timing import Fastest, timed
 from hssvm import SVC
 
@@ -67,16 +67,11 @@ def run_all(results, arguments):
             results.measure(key_of(name, method), run, name, method, arguments.repeats)
 
 
-def runs_of(results, method, many=True):
-    """Runs of a method by data set; only of two classes if not `many`."""
-    found = {name: results.runs.get(key_of(name, method)) for name in prefixes(results)}
-    return {name: run for name, run in found.items() if run and (many or run["classes"] == 2)}
-
-
 def method_table(method):
     def render(results):
         lines = []
-        for name, run in runs_of(results, method).items():
+        for name in prefixes(results):
+            run = results.runs[key_of(name, method)]
             classes = f", {run['classes']} classes" if run["classes"] > 2 else ""
             costs = [number(cost, 2) for cost in run["costs"]]
             errors = [f"{x:.4f}" for x in (*run["log loss"], *run["calibration error"])]
@@ -87,27 +82,7 @@ def method_table(method):
     return render
 
 
-def costs(which, many):
-    """The smallest and the largest cost of a sigmoid, of hssvm (0) or of the wrapper (1)."""
-    return lambda results: span(
-        [run["costs"][which] for run in runs_of(results, "sigmoid", many).values()]
-    )
-
-
-def part_of_the_wrapper(results):
-    """Cost of the probabilities of two classes, as a share of the cost of the wrapper."""
-    runs = runs_of(results, "sigmoid", many=False).values()
-    return span([run["costs"][0] / run["costs"][1] for run in runs])
-
-
-TABLES = {
-    "setup": setup,
-    **{method: method_table(method) for method in METHODS},
-    "costs": costs(0, many=True),
-    "costs, two classes": costs(0, many=False),
-    "costs, wrapper": costs(1, many=True),
-    "part of the wrapper": part_of_the_wrapper,
-}
+TABLES = {"setup": setup, **{method: method_table(method) for method in METHODS}}
 
 
 def main():

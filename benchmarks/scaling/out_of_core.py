@@ -17,7 +17,7 @@ from benchmarks.command import run as run_command
 from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
 from benchmarks.scaling.partitions import gamma_of, make_piece
-from benchmarks.tables import ABSENT, figure, gigabytes, number, percent, runs_table, seconds, setup
+from benchmarks.tables import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 
@@ -73,12 +73,6 @@ def run_all(results, arguments):
         results.measure(key_of(*case), run, *case, arguments.trees)
 
 
-def slowdown(results):
-    """Time of the smaller fit in files as a multiple of that in memory."""
-    here, there = (results.runs.get(key_of(*case), {}).get("fit") for case in CASES[:2])
-    return ABSENT if here is None or there is None else number(there / here, 2)
-
-
 COLUMNS = {
     "fit": ("fit", seconds),
     **{stage: (stage, seconds) for stage in ("compress", "factor", "solve")},
@@ -93,12 +87,7 @@ def fits_table(results):
     return runs_table("", COLUMNS, runs)
 
 
-TABLES = {
-    "setup": setup,
-    "fits": fits_table,
-    "slowdown": slowdown,
-    "large fit": figure(key_of(*CASES[2]), "fit", seconds),
-}
+TABLES = {"setup": setup, "fits": fits_table}
 
 
 def main():
