@@ -35,7 +35,7 @@ from hssvm.hss.top import compress_top
 from hssvm.hss.tree import depth_for
 from hssvm.operators import HSSOperator
 from hssvm.solvers import ADMM, Status
-from hssvm.training import TrainingConfig
+from hssvm.training import Route, TrainingConfig
 from hssvm.training.config import FOREST_TOL
 from hssvm.training.tasks import Classification
 
@@ -49,7 +49,7 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, number
     layout = planned.layout
     rows = [join([part]) for part in split(partition, layout, 0, seed)]
     kernel, compressor = hssvm.kernels.Gaussian(gamma), NestedNystroem(max_rank=max_rank)
-    tree_seed = TrainingConfig(seed=seed).plan(X.shape[0], refine=False).tree_seed(number)
+    tree_seed = TrainingConfig(seed=seed).plan(X.shape[0], route=Route.FOREST).tree_seed(number)
     depth = depth_for(max(r.ids.size for r in rows), leaf_size)
     matrices, roots = [], []
     for part, own in enumerate(rows):

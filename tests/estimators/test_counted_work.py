@@ -36,7 +36,7 @@ def test_the_choice_is_by_counted_operations(rng, monkeypatch):
 
     def refines(n, p, dtype):
         X = np.broadcast_to(np.zeros((1, p), dtype), (n, p))
-        return TrainingConfig().should_refine(kernel, X)
+        return TrainingConfig().is_exact(kernel, X)
 
     assert refines(200_000, 50, np.float32)
     assert refines(300_000, 20, np.float32)

@@ -20,7 +20,7 @@ from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
 from hssvm.solvers import ADMM, Status
-from hssvm.training import Classification, NoveltyDetection, Regression
+from hssvm.training import Classification, NoveltyDetection, Regression, Route
 from hssvm.training.config import FOREST_TREES
 from hssvm.training.tasks import raised_intercept
 
@@ -81,7 +81,7 @@ def test_decision_values_are_the_mean_of_single_trees(kind, rng):
     X, y = data(kind, rng)
     T = data(kind, rng, 300)[0]
     model = estimator(kind, n_trees=3).fit(X, y)
-    kernel, plan = Gaussian(0.3), model._config().plan(N, refine=False)
+    kernel, plan = Gaussian(0.3), model._config().plan(N, route=Route.FOREST)
     center = float(np.median(y))
     task = {
         "two classes": Classification(np.ones(2), np.array([2.0])),

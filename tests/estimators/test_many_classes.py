@@ -36,7 +36,7 @@ def clusters(rng, n, dtype=np.float64):
 @pytest.fixture
 def one_by_one(monkeypatch):
     def change():
-        monkeypatch.setattr(training_pairs, "MANY_PAIRS", 10**9)
+        monkeypatch.setattr(training_pairs, "MANY_PARTS", 10**9)
 
     return change
 
@@ -60,13 +60,13 @@ def test_every_pair_is_solved(kernel, dtype, rng):
     cost = rng.uniform(0, 5, 300).astype(dtype) * (rng.random(300) < 0.9)
     problem = PairsProblem(y, cost.astype(dtype), N_CLASSES)
     solver = ExactSolver(kernel, 1e-4, 1e9, np.inf)
-    solution = training_pairs.solve_pairs(problem, X, solver, Monitor(), None)
+    solution = training_pairs.solve_parts(problem, X, solver, Monitor(), None)
     assert np.all(solution.gap <= (1e-4 if dtype == np.float64 else 2e-3))
     K = kernel_matrix(kernel, X.astype(float))
-    for number, pair in enumerate(problem.pairs()):
+    for number, pair in enumerate(problem.parts()):
         z = pair.pick(solution.Z)
         assert abs(z.sum()) <= 1e-5 * (1 + np.abs(z).sum())
-        values = pair.problem.evaluate(z, K[np.ix_(pair.rows, pair.rows)] @ z)
+        values = pair.problem.evaluate(z, K[np.ix_(pair.places[0], pair.places[0])] @ z)
         error = 2e-3 if dtype == np.float32 else 1e-9
         for name in ("primal", "dual"):
             found = getattr(solution, name)[number]
@@ -168,6 +168,6 @@ def test_stopped_pairs_have_a_gap(rng):
             return Status.STOPPED
 
     solver = ExactSolver(hssvm.kernels.Gaussian(0.3), 1e-4, 1e9, np.inf)
-    solution = training_pairs.solve_pairs(problem, X, solver, Stops(), None)
+    solution = training_pairs.solve_parts(problem, X, solver, Stops(), None)
     assert set(solution.status) == {Status.STOPPED}
     assert np.all(solution.gap == 1) and not solution.Z.any()

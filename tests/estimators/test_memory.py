@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from hssvm import SVC, SVR, OneClassSVM, svc_path
-from hssvm.training import TrainingConfig
+from hssvm.training import Route, TrainingConfig
 from hssvm.training.plan import DEFAULT_MEMORY
 
 CASES = {
@@ -31,6 +31,7 @@ SCRIPT = """
 import json, sys, warnings
 import numpy as np, scipy.sparse
 from hssvm import SVC
+from hssvm.training import Route
 warnings.simplefilter("ignore")
 case, seed, limit = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 rng = np.random.default_rng(seed)
@@ -65,8 +66,8 @@ with open("/proc/self/clear_refs", "w") as file:
 before = status("VmRSS")
 model.fit(X, y)
 peak = status("VmHWM") - before
-refine = model.fit_report_.n_working > 0
-plan = model._config().plan(*X.shape, refine=refine, sparse=scipy.sparse.issparse(X))
+route = Route.REFINED if model.fit_report_.n_working > 0 else Route.FOREST
+plan = model._config().plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
 account = plan.memory(X, len(model.dual_coef_))
 least = account.largest_peak(account.min_cache)
 expected = model.estimate_cost(X, y).memory if limit is None else None
@@ -120,7 +121,7 @@ def test_a_fit_beyond_the_limit_is_refused_before_it_begins(estimator, refine, r
 def test_the_error_names_a_rank_that_fits(rng):
     X, y = data(rng, 6000)
     model = SVC(n_trees=1, tol=0.1, random_state=0)
-    account = model._config().plan(6000, refine=False).memory(X, 1)
+    account = model._config().plan(6000, route=Route.FOREST).memory(X, 1)
     model.set_params(memory_limit=0.85 * account.largest_peak(0))
     with pytest.raises(MemoryError, match=r"lower max_rank \(for example, to \d+\)") as refused:
         model.fit(X, y)
@@ -135,7 +136,7 @@ def test_a_limit_moves_matrix_and_factor_to_disk(rng, monkeypatch, caplog):
     monkeypatch.setattr("hssvm.hss.scratch.SMALL", 1000)
     X, y = data(rng, 12_000)
     model = SVC(n_trees=2, max_rank=80, refine=False, tol=0.1, random_state=0)
-    account = model._config().plan(12_000, refine=False).memory(X, 1)
+    account = model._config().plan(12_000, route=Route.FOREST).memory(X, 1)
     on_disk = replace(account, on_disk=True).largest_peak(0)
     assert on_disk < 0.8 * account.largest_peak(0)
     expected = clone(model).fit(X, y).decision_function(X)
@@ -156,7 +157,7 @@ def test_a_limit_moves_matrix_and_factor_to_disk(rng, monkeypatch, caplog):
 def test_a_limit_shrinks_the_working_set(rng):
     X, y = rng.standard_normal((5000, 4)), rng.random(5000) < 0.5
     model = SVC(refine=True, tol=0.1, random_state=0)
-    account = model._config().plan(5000, refine=True).memory(X, 1)
+    account = model._config().plan(5000, route=Route.REFINED).memory(X, 1)
     limit = 1.01 * account.largest_peak(account.min_cache)
     cache = account.cache_within(limit)
     assert account.largest_peak(cache) <= 1.0001 * limit
@@ -168,7 +169,8 @@ def test_a_scaled_copy_counts(rng):
     """For the limit, and for what it leaves to the working set."""
     X = rng.standard_normal((5000, 50))
     plain, scaled = (
-        SVC(scaling=scaling)._config().plan(5000, refine=True) for scaling in (None, "standard")
+        SVC(scaling=scaling)._config().plan(5000, route=Route.REFINED)
+        for scaling in (None, "standard")
     )
     peak = plain.memory(X, 1).largest_peak(1e6)
     assert scaled.memory(X, 1).largest_peak(1e6) >= X.nbytes + peak
@@ -179,7 +181,7 @@ def test_a_scaled_copy_counts(rng):
 
 def test_a_path_counts_its_columns(rng):
     X, y = data(rng, 3000)
-    limit = TrainingConfig().plan(3000, refine=False).memory(X, 1).largest_peak(0)
+    limit = TrainingConfig().plan(3000, route=Route.FOREST).memory(X, 1).largest_peak(0)
     svc_path(X, y, [1.0], memory_limit=limit, tol=0.1, random_state=0)
     with pytest.raises(MemoryError, match="memory_limit"):
         svc_path(X, y, np.logspace(-2, 2, 50), memory_limit=limit, tol=0.1, random_state=0)

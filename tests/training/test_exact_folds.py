@@ -12,7 +12,7 @@ from hssvm.kernels import Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import SVCProblem, SVRProblem
 from hssvm.solvers import Solution, WorkingSet
-from hssvm.training import FitReport, Monitor, TrainingConfig, exact_folds
+from hssvm.training import FitReport, Monitor, Route, TrainingConfig, exact_folds
 from hssvm.training.exact_folds import _balanced, _near, exact_decisions
 from hssvm.training.out_of_fold import assign_folds
 
@@ -30,7 +30,7 @@ def test_values_are_those_of_exact_solutions(kind, rng, monkeypatch):
     K = LazyKernelMatrix(Gaussian(1.0), X)
     zero = Solution.empty(np.zeros((700, 1)))
     solution = WorkingSet(1e-6).solve(problem, K, zero)
-    plan = TrainingConfig(held_out=700).plan(700, refine=True)
+    plan = TrainingConfig(held_out=700).plan(700, route=Route.REFINED)
     values = exact_decisions(problem, Gaussian(1.0), X, solution, plan, FitReport(), Monitor())
     fold = assign_folds(problem.strata, plan.seed)
     for f in range(5):

@@ -14,10 +14,12 @@ from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
 from hssvm.solvers import ADMM, Status
-from hssvm.training import FitReport, Monitor, TrainingConfig, forest, train, train_on
+from hssvm.training import FitReport, Monitor, Route, TrainingConfig, forest, plan_problem, train
 from hssvm.training.config import EXACT_ROWS
 from hssvm.training.forest import fingerprint
+from hssvm.training.pipeline import train_tree
 from hssvm.training.plan import DEFAULT_ITER
+from hssvm.training.warm_start import LastFit
 
 N = EXACT_ROWS + 400
 KERNEL = Gaussian(0.5)
@@ -81,18 +83,20 @@ def assert_same_result(found, expected, T):
         assert_array_equal(getattr(found.report, name), getattr(expected.report, name), name)
 
 
-def run(problem, X, config, monitor=None, **options):
-    return train(problem, KERNEL, X, config, FitReport(), monitor or Monitor(), **options)
+def run(problem, X, config, monitor=None, last=None):
+    plan = plan_problem(config, problem, KERNEL, X)
+    return train(problem, KERNEL, X, plan, FitReport(), monitor or Monitor(), last)
 
 
-def forest_of(result):
-    return forest.Forest.of(
-        result.fingerprint,
+def last_fit(result):
+    return LastFit(
         result.report,
-        result.compressed,
         result.support,
         result.coefficients,
-        result.X.shape[0],
+        result.compressed,
+        result.out_of_fold,
+        result.fingerprint,
+        0,
     )
 
 
@@ -101,7 +105,7 @@ def test_a_forest_is_the_mean_of_its_trees(make, rng):
     X, T = rows_of(rng), rows_of(rng, 200)
     problem, config = make(X), config_of(rng, 3)
     result = run(problem, X, config)
-    plan = config.plan(N, refine=False)
+    plan = config.plan(N, route=Route.FOREST)
     trees = [Tree(problem, X, plan, number) for number in range(3)]
     values = np.mean([tree.decisions(T) for tree in trees], axis=0)
     scale = np.abs(values).max()
@@ -126,12 +130,14 @@ def test_a_forest_is_the_mean_of_its_trees(make, rng):
 def test_one_tree_is_the_training_on_its_matrix(make, rng):
     X, T = rows_of(rng), rows_of(rng, 200)
     problem, config = make(X), config_of(rng, 1)
-    plan = config.plan(N, refine=False)
+    plan = config.plan(N, route=Route.FOREST)
     operator = HSSOperator(Tree(problem, X, plan, 0).matrix)
-    alone = train_on(operator, problem, plan, FitReport(), Monitor())
-    assert_same_result(run(problem, X, config), alone, T)
-    assert_array_equal(alone.report.spread, np.zeros(problem.k))
-    assert_array_equal(alone.report.disagreement, np.zeros(problem.k))
+    report = FitReport()
+    alone = forest.Forest(0, report)
+    alone.add(train_tree(operator, problem, plan, report, Monitor()))
+    assert_same_result(run(problem, X, config), alone.result(problem, KERNEL, X, plan.seed), T)
+    assert_array_equal(report.spread, np.zeros(problem.k))
+    assert_array_equal(report.disagreement, np.zeros(problem.k))
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -145,7 +151,7 @@ def test_spread_and_disagreement_by_definition(make, few, rng, monkeypatch):
     sample = np.arange(N)
     if few:
         sample = np.sort(np.random.default_rng(config.seed).permutation(N)[:300])
-    plan = config.plan(N, refine=False)
+    plan = config.plan(N, route=Route.FOREST)
     values = np.array([Tree(problem, X, plan, t).at_training_rows()[sample] for t in range(3)])
     mean = values.mean(axis=0)
     variance = ((values - mean) ** 2).sum(axis=0) / 2
@@ -166,11 +172,11 @@ def test_trees_may_be_added_later(dtype, sparse, rng):
     problem = make(X)
     if sparse:
         X, T = scipy.sparse.csr_array(X), scipy.sparse.csr_array(T)
-    few = config_of(rng, 1)
+    few = config_of(rng, 1, tol=1e-2)
     many = replace(few, n_trees=4)
     result = run(problem, X, few)
     for n_trees in (2, 4):
-        result = run(problem, X, replace(few, n_trees=n_trees), forest=forest_of(result))
+        result = run(problem, X, replace(few, n_trees=n_trees), last=last_fit(result))
     assert_same_result(result, run(problem, X, many), T)
 
 
@@ -208,7 +214,7 @@ def test_complete_trees_are_kept(make, stop, rng):
     two = run(problem, X, replace(config, n_trees=2))
     assert_array_equal(stopped.compressed(T), two.compressed(T))
     assert_array_equal(stopped.report.spread, two.report.spread)
-    grown = run(problem, X, config, forest=forest_of(stopped))
+    grown = run(problem, X, config, last=last_fit(stopped))
     assert_same_result(grown, run(problem, X, config), T)
 
 
@@ -225,12 +231,14 @@ def test_the_first_tree_is_kept_unfinished(n_trees, rng):
 
 def test_another_problem_begins_again(rng):
     X = rows_of(rng)
-    config = config_of(rng, 2)
+    config = config_of(rng, 2, tol=1e-7)
     before = run(two_classes(X), X, config)
-    moved = X + 1e-3
-    again = run(two_classes(X), moved, replace(config, n_trees=3), forest=forest_of(before))
-    assert_same_result(again, run(two_classes(X), moved, replace(config, n_trees=3)), X)
-    assert again.X is moved
+    moved, more = X + 1e-3, replace(config, n_trees=3)
+    again = run(two_classes(X), moved, more, last=last_fit(before))
+    fresh = run(two_classes(X), moved, more)
+    assert again.fingerprint == fresh.fingerprint != before.fingerprint
+    assert_allclose(again.compressed(X), fresh.compressed(X), atol=1e-2)
+    assert again.report.n_trees == 3 and again.X is moved
 
 
 def test_a_fingerprint_is_that_of_what_determines_the_trees(rng):
@@ -244,7 +252,7 @@ def test_a_fingerprint_is_that_of_what_determines_the_trees(rng):
 
     X = rows_of(rng)
     y = np.sin(2 * X[:, :1])
-    plan = config_of(rng, 2).plan(N, refine=False)
+    plan = config_of(rng, 2).plan(N, route=Route.FOREST)
     mine = fingerprint(problem(y), KERNEL, X, plan)
     assert mine == fingerprint(problem(y.copy()), Gaussian(0.5), X.copy(), replace(plan))
     assert mine == fingerprint(problem(y), KERNEL, X, replace(plan, n_trees=7))

@@ -13,6 +13,7 @@ from hssvm.training import (
     NoveltyDetection,
     Regression,
     TrainingConfig,
+    plan_task,
     train,
 )
 
@@ -59,8 +60,8 @@ def test_an_estimator_stores_what_training_returns(name, refine, rng):
     seed = np.random.RandomState(0).randint(2**31 - 1)
     config = TrainingConfig(refine=refine, limit_work=not refine, seed=seed)
     kernel = Gaussian(0.7)
-    problem = task.problem(X, target, np.ones(3000), kernel)
-    result = train(problem, kernel, X, config, FitReport(), Monitor())
+    plan, problem = plan_task(config, task, X, target, np.ones(3000), kernel)
+    result = train(problem, kernel, X, plan, FitReport(), Monitor())
     assert_array_equal(estimator.support_, result.support)
     assert_array_equal(estimator.dual_coef_, result.coefficients.T)
     assert_array_equal(estimator.fit_report_.gap, result.report.gap)

@@ -78,7 +78,7 @@ def certify_partition(
     X = model_rows(partition, layout).astype(np.float64)
     weight = np.ones(X.shape[0]) if partition.weight is None else partition.weight
     kernel = predictor.kernel
-    problem = task.problem(X, targets(partition.y, layout), weight, kernel)
+    problem = task.problem(X, targets(partition.y, layout), weight, kernel).part(0).problem
     support, coefficients = predictor.X.astype(np.float64), predictor.Z.astype(np.float64)
     ids = ids - begin
     here = (ids >= 0) & (ids < X.shape[0])

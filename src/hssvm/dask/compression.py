@@ -79,9 +79,9 @@ def n_rows_of(rows: PartRows) -> int:
     return int(rows.ids.size)
 
 
-def should_refine(rows: PartRows, config: TrainingConfig, kernel: Kernel, n_rows: int) -> bool:
+def is_exact(rows: PartRows, config: TrainingConfig, kernel: Kernel, n_rows: int) -> bool:
     """Whether to continue on the exact kernel, judging from the rows of a part."""
-    return config.should_refine(kernel, rows.X, n_rows)
+    return config.is_exact(kernel, rows.X, n_rows)
 
 
 def compress_rows(

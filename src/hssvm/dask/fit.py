@@ -15,9 +15,9 @@ from hssvm.dask.compression import (
     compress_group,
     compress_rows,
     group_ranks,
+    is_exact,
     n_rows_of,
     root_of,
-    should_refine,
     top_of,
 )
 from hssvm.dask.model import DistributedModel
@@ -37,7 +37,7 @@ from hssvm.dask.waiting import (
 from hssvm.hss.top import group_parts
 from hssvm.hss.tree import depth_for
 from hssvm.kernels import Kernel
-from hssvm.training import FitReport, Task, TrainingConfig
+from hssvm.training import FitReport, Route, Task, TrainingConfig
 
 logger = logging.getLogger(__name__)
 
@@ -116,13 +116,9 @@ def fit(
             n_rows = values_of(client, sizes)
             del partitions  # release rows of the driver: the workers have copies
         logger.info("%d parts of %d to %d rows", len(rows), min(n_rows), max(n_rows))
-        refine = submit(should_refine, rows[0], config, kernel, sum(n_rows))
-        training = config.plan(
-            sum(n_rows),
-            layout.n_features,
-            refine=value_of(client, refine, should_stop),
-            sparse=layout.sparse,
-        )
+        exact = submit(is_exact, rows[0], config, kernel, sum(n_rows))
+        route = Route.REFINED if value_of(client, exact, should_stop) else Route.FOREST
+        training = config.plan(sum(n_rows), layout.n_features, route=route, sparse=layout.sparse)
         depth = depth_for(max(n_rows), training.leaf_size)
         if min(n_rows) < 2**depth:
             raise ValueError(

@@ -191,7 +191,7 @@ def train_part(
             saved = None if start is None else _load(resolve_actor(start[0]), part, start[1])
             communicator = ActorCommunicator(Link.of(membership), part, job.n_parts)
             communicator.share_threads(worker.address, worker.state.nthreads)
-            monitor = PartMonitor(communicator, run, store_actors, refines=job.plan.refine)
+            monitor = PartMonitor(communicator, run, store_actors, refines=job.plan.exact)
             model, result = _train(compressed, job, communicator, monitor, saved, earlier)
             _save_model(store_actors, part, run, model)
         except CommunicationError as error:
@@ -211,7 +211,8 @@ def _train(
     if limit := get_worker().memory_manager.memory_limit:
         plan = replace(plan, memory_limit=MEMORY_SHARE * limit)
     weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
-    problem = job.task.problem(matrix.X, rows.y, weight, matrix.kernel, communicator)
+    task = job.task.problem(matrix.X, rows.y, weight, matrix.kernel, communicator)
+    problem = task.part(0).problem
     operator = HSSOperator(matrix, RemoteTop(communicator), communicator)
     report = FitReport()
     state = saved if isinstance(saved, WorkingSetState) else None

@@ -23,7 +23,7 @@ def c_svc(
     solution = solve_pairs_exactly(problem, kernel, X, tol)
     intercept = [
         libsvm_intercept(pair.problem, pair.pick(solution.Z), pair.pick(solution.F), tol)
-        for pair in problem.pairs()
+        for pair in problem.parts()
     ]
     return Expansion.of_classes(solution.Z, codes, n_classes, np.array(intercept), solution.n_iter)
 
@@ -40,9 +40,9 @@ def nu_svc(
     """Solve a nu-SVC for every pair of classes."""
     problem = PairsProblem(codes, weight, n_classes)
     Z = np.zeros((problem.n, problem.k))
-    intercept, n_iter = np.zeros(problem.n_pairs), np.zeros(problem.n_pairs, np.int64)
-    for number, pair in enumerate(problem.pairs()):
-        solved = solve_nu_svc(pair.problem.bound[:, 0], nu, kernel, X[pair.rows], tol)
+    intercept, n_iter = np.zeros(problem.n_parts), np.zeros(problem.n_parts, np.int64)
+    for number, pair in enumerate(problem.parts()):
+        solved = solve_nu_svc(pair.problem.bound[:, 0], nu, kernel, pair.take(X), tol)
         pair.put(solved.z[:, None], Z)
         intercept[number], n_iter[number] = solved.intercept, solved.n_iter
     return Expansion.of_classes(Z, codes, n_classes, intercept, n_iter)

@@ -13,10 +13,10 @@ from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.optimality import violations
-from hssvm.training import FitReport, Monitor, TrainingConfig, train
+from hssvm.training import FitReport, Monitor, TrainingConfig, plan_problem, train
 from hssvm.training.config import START_ROWS
 from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.pairs import solve_pairs
+from hssvm.training.pairs import solve_parts
 from hssvm.training.plan import DEFAULT_MEMORY
 
 GAP = 1e-2
@@ -95,13 +95,13 @@ def solve_pairs_exactly(problem: PairsProblem, kernel: Kernel, X: Rows, tol: flo
     if problem.n_classes == 2:  # only there, a start on the compressed kernel may pay
         return _solve_single_pair(problem, kernel, X, tol)
     solver = _solver(kernel, GAP * tol, problem.n)
-    solution = solve_pairs(problem, X, solver, Monitor(), with_F=True)
-    for number, pair in enumerate(problem.pairs()):
+    solution = solve_parts(problem, X, solver, Monitor(), with_F=True)
+    for number, pair in enumerate(problem.parts()):
         z, F = pair.pick(solution.Z), pair.pick(solution.F)
         snap(pair.problem, z)
         pair.put(z, solution.Z)
         if max_violation(pair.problem, z, F) > tol:
-            solved = solve_exactly(pair.problem, kernel, X[pair.rows], tol, z)
+            solved = solve_exactly(pair.problem, kernel, pair.take(X), tol, z)
             pair.put(solved.Z, solution.Z)
             pair.put(solved.F, solution.F)
             solution.n_iter[number] += solved.n_iter[0]
@@ -129,12 +129,13 @@ def snap(problem: Problem, Z: Floats) -> None:
 def _compressed_start(problem: Problem, kernel: Kernel, X: Rows, gap: float) -> Floats:
     """Solve on the exact kernel, from a compressed one where that pays."""
     config = TrainingConfig(tol=10 * gap, refine=True, limit_work=False)
-    return train(problem, kernel, X, config, FitReport(), Monitor()).Z
+    plan = plan_problem(config, problem, kernel, X)
+    return train(problem, kernel, X, plan, FitReport(), Monitor()).Z
 
 
 def _solve_single_pair(problem: PairsProblem, kernel: Kernel, X: Rows, tol: float) -> Solution:
-    pair = problem.pair(0)
-    solution = solve_exactly(pair.problem, kernel, X[pair.rows], tol)
+    pair = problem.part(0)
+    solution = solve_exactly(pair.problem, kernel, pair.take(X), tol)
     for name in ("Z", "F"):
         packed: Floats = np.zeros((problem.n, 1), problem.dtype)
         pair.put(getattr(solution, name), packed)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +22,6 @@ from hssvm._display import Text
 from hssvm._threads import serial_blas
 from hssvm.estimators.callbacks import CallbackSupportMixin, FitMonitor, logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
-from hssvm.estimators.cost import CostEstimate, estimate_cost
 from hssvm.estimators.export import ExportableEstimator
 from hssvm.estimators.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.kernel import gamma_of_rows
@@ -46,19 +43,23 @@ from hssvm.estimators.warn import warn
 from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
-from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.persistence.archive import require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.few_rows import is_plain
-from hssvm.problems import PairsProblem, Problem
-from hssvm.solvers.equality import nearest_feasible
-from hssvm.training import FitReport, Task, TrainingConfig, TrainingResult, train
+from hssvm.training import (
+    FitReport,
+    Task,
+    TrainingConfig,
+    TrainingPlan,
+    TrainingResult,
+    plan_task,
+    train,
+)
 from hssvm.training.certificate import Certificate, certify
 from hssvm.training.config import EXACT_ROWS
-from hssvm.training.forest import Forest
+from hssvm.training.cost import CostEstimate, estimate_cost
 from hssvm.training.scaling import Scaling, require_moderate
-
-logger = logging.getLogger(__name__)
+from hssvm.training.warm_start import LastFit
 
 NO_OUT_OF_FOLD = (
     "The fit was stopped before the models that leave out a fold were trained: there are no "
@@ -66,20 +67,35 @@ NO_OUT_OF_FOLD = (
 )
 
 
-def require_valid_kernel(config: TrainingConfig, X: Rows, kernel: Kernel) -> None:
-    """Raise ValueError if the kernel does not accept the rows, or folds would have another kernel.
-
-    The out-of-fold values and the predictions of a model must have the same kernel.
-    """
-    kernel.check_rows(X)
-    plan = config.plan_for(X, kernel)
-    exact = config.exact_prediction or not plan.compressor.projection
-    if plan.n_folds and exact and not plan.exact(X.shape[0]):
+def require_same_kernel(config: TrainingConfig, *, exact: bool) -> None:
+    """Raise an error if out-of-fold values and predictions would have different kernels."""
+    exact_prediction = config.exact_prediction or not config.extends_to_new_points
+    if config.held_out and exact_prediction and not exact:
         raise InvalidParameterError(
             "probability and out_of_fold use the decision values of the compressed kernel, but the "
             "model would predict with the exact one; set refine=True, or prediction='auto' and "
             "compressor=None"
         )
+
+
+class FitInput(NamedTuple):
+    """The validated input of a fit.
+
+    Attributes
+    ----------
+    X : (n, p) array or CSR matrix
+        Rows, or indices of `points`.
+    y : (n,) array or None
+        Targets, or indices of classes.
+    weight : (n,)
+    points : IndexedKernel or None
+        The kernel with its points, if these are not rows of numbers.
+    """
+
+    X: Rows
+    y: Any
+    weight: Floats
+    points: IndexedKernel | None
 
 
 class BaseKernelSVM(
@@ -105,9 +121,6 @@ class BaseKernelSVM(
     _task_name: ClassVar[str]
     """Name of the task in the report."""
 
-    _points: IndexedKernel | None = None
-    """During a fit, the kernel with its points, if these are not rows of numbers."""
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(indexed_kernel(self.kernel), Precomputed)
@@ -130,17 +143,18 @@ class BaseKernelSVM(
         except BaseException:
             self.__dict__ = before
             raise
-        finally:
-            self._points = None
 
-    def _check_rows(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        """Validate the training rows, and y if given; rows are numbers if `_points` is set."""
-        self._points = bind_points(self.kernel, X, self.scaling)
-        data = self._validate(X, y, self._points, FLOATS, **options)
-        if self._points is None and self.scaling != "minmax":
-            require_moderate(data[0] if isinstance(data, tuple) else data)
+    def _check_input(
+        self, X: Any, y: Any = "no_validation", sample_weight: Any = None, **options: Any
+    ) -> FitInput:
+        """Validate the rows, the weights, and y if given, of a fit."""
+        points = bind_points(self.kernel, X, self.scaling)
+        data = self._validate(X, y, points, FLOATS, **options)
+        rows, targets = data if isinstance(data, tuple) else (data, None)
+        if points is None and self.scaling != "minmax":
+            require_moderate(rows)
         self.target_name_, self.data_checksum_ = name_of(y), None
-        return data
+        return FitInput(rows, targets, self._check_weight(sample_weight, rows), points)
 
     def _validate(
         self,
@@ -166,10 +180,6 @@ class BaseKernelSVM(
                 self.n_features_in_ = rows.shape[0]
         return check_array(rows, **options) if isinstance(y, str) else check_X_y(rows, y, **options)
 
-    def _kernel_with(self, gamma: Callable[[], float]) -> Kernel:
-        """Return the kernel; `gamma` is called only if the kernel has one."""
-        return super()._kernel_with(gamma) if self._points is None else self._points
-
     def _scale(self, X: Rows, kind: str | None) -> Rows:
         """Compute the scaling of rows, and apply it."""
         scaling = Scaling.of(X, kind)
@@ -188,87 +198,51 @@ class BaseKernelSVM(
             raise ValueError("Sample weights must contain at least one non-zero number.")
         return weight
 
-    def _make_kernel(self, X: Rows, sample_weight: Floats) -> Kernel:
-        return self._kernel_with(lambda: gamma_of_rows(self.gamma, X, sample_weight))
+    def _make_kernel(self, X: Rows, data: FitInput) -> Kernel:
+        """Return the kernel of scaled rows."""
+        if data.points is not None:
+            return data.points
+        return self._kernel_with(lambda: gamma_of_rows(self.gamma, X, data.weight))
 
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name)
 
-    def _train(
-        self, task: Task, X: Rows, y: NDArray[Any] | None, weight: Floats, monitor: FitMonitor
-    ) -> TrainingResult:
-        """Train on validated rows, and set the fitted attributes."""
-        X = self._scale(X, self.scaling)
-        report, config = self._new_report(), self._config()
-        kernel = self._make_kernel(X, weight)
-        require_valid_kernel(config, X, kernel)
-        problem = self._make_problem(task, X, y, weight, kernel, config)
-        forest = self._last_forest(problem) if self.warm_start else None
-        if forest is not None and as_scalar(self.random_state) is None:
-            config = replace(config, seed=self._forest_seed)
-        result = train(
-            problem,
-            kernel,
-            X,
-            config,
-            report,
-            monitor,
-            self._start(problem),
-            warm_start=self.warm_start,
-            forest=forest,
-        )
-        self._store(result, config)
+    def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> FitInput:
+        """Return the validated input of a fit."""
+        raise NotImplementedError
+
+    def _fit_task(self, data: FitInput) -> Task:
+        """Return the task of a fit."""
+        raise NotImplementedError
+
+    def _train(self, task: Task, data: FitInput, monitor: FitMonitor) -> TrainingResult:
+        """Train on validated data, and set the fitted attributes."""
+        X, config, last = self._scale(data.X, self.scaling), self._config(), self._last_fit()
+        if last is not None and as_scalar(self.random_state) is None:
+            config = replace(config, seed=last.seed)  # else a forest could not grow
+        kernel = self._make_kernel(X, data)
+        kernel.check_rows(X)
+        plan, problem = plan_task(config, task, X, data.y, data.weight, kernel)
+        require_same_kernel(config, exact=plan.exact)
+        result = train(problem, kernel, X, plan, self._new_report(), monitor, last)
+        self._store(result, plan)
         return result
 
-    def _make_problem(
-        self,
-        task: Any,
-        X: Rows,
-        y: NDArray[Any] | None,
-        weight: Floats,
-        kernel: Kernel,
-        config: TrainingConfig,
-    ) -> Problem | PairsProblem:
-        problem: Problem = task.problem(X, y, weight, kernel)
-        return problem
-
-    def _last_forest(self, problem: Problem | PairsProblem) -> Forest | None:
-        """Return the trees of the last fit, to which others can be added; None if there are none.
-
-        `train` uses them only if the data and parameters are those of the last fit.
-        """
-        compressed = getattr(self, "_compressed", None)
-        if compressed is None or compressed.ids is None or not hasattr(self, "dual_coef_"):
-            return None
-        if self._held_out and getattr(self, "_out_of_fold", None) is None:
-            return None
-        report = self.fit_report_
-        if report.n_rows != problem.n or not {"CONVERGED", "FEWER_TREES"}.issuperset(report.status):
-            return None
-        return Forest.of(
-            self._fingerprint,
-            deepcopy(report),  # the model stays as it is if the fit fails
-            compressed,
-            self.support_,
-            self.dual_coef_.T,
-            problem.n,
-            getattr(self, "_out_of_fold", None),
-        )
-
-    def _start(self, problem: Problem | PairsProblem) -> Floats | None:
-        """Coefficients of the last fit, made feasible, for a warm start; None if not applicable."""
+    def _last_fit(self) -> LastFit | None:
+        """Return the last fit for a warm start; None if there is none."""
         if not (self.warm_start and hasattr(self, "dual_coef_")):
             return None
-        if (self.fit_report_.n_rows, self.dual_coef_.shape[0]) != (problem.n, problem.k):
-            logger.info("warm start: the last fit had different rows or classes; starting at 0")
-            return None
-        Z: Floats = np.zeros((problem.n, problem.k), problem.dtype)
-        Z[self.support_] = self.dual_coef_.T
-        if isinstance(problem, PairsProblem):
-            return Z  # made feasible pair by pair
-        return nearest_feasible(problem, Z, np.ones(problem.n, problem.dtype))
+        return LastFit(
+            self.fit_report_,
+            self.support_,
+            self.dual_coef_.T,
+            self._compressed,
+            getattr(self, "_out_of_fold", None),
+            self._fingerprint,
+            self._forest_seed,
+        )
 
-    def _store(self, result: TrainingResult, config: TrainingConfig) -> None:
+    def _store(self, result: TrainingResult, plan: TrainingPlan) -> None:
         """Set the fitted attributes; warn about what has not converged or is missing."""
         set_fitted(
             self,
@@ -278,34 +252,33 @@ class BaseKernelSVM(
             compressed=result.compressed,
             report=result.report,
         )
-        if self._points is not None:
-            self._forget_points()
-        self._fingerprint, self._forest_seed = result.fingerprint, config.seed
+        if isinstance(self.kernel_, IndexedKernel):
+            self._forget_points(self.kernel_)
+        self._fingerprint, self._forest_seed = result.fingerprint, plan.seed
         self._out_of_fold = result.out_of_fold
         self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
         warn_unconverged(result.report)
-        if config.held_out and result.out_of_fold is None:
+        if plan.n_folds and result.out_of_fold is None:
             warn(NO_OUT_OF_FOLD, ConvergenceWarning)
 
-    def _forget_points(self) -> None:
+    def _forget_points(self, kernel: IndexedKernel) -> None:
         """Keep only what predictions need of the kernel."""
-        assert isinstance(self.kernel_, IndexedKernel)
-        self.kernel_, self.fit_report_.n_features = self.kernel_.without_points(), 0
+        self.kernel_, self.fit_report_.n_features = kernel.without_points(), 0
         for predictor in (self._exact, self._compressed):
             if predictor is not None:
                 predictor.kernel = self.kernel_
 
-    def _estimate_cost(self, X: Any, y: Any = "no_validation", **options: Any) -> CostEstimate:
+    def _estimate_cost(self, X: Any, y: Any = None) -> CostEstimate:
         """Validate the data of a fit, which sets attributes of a clone, and estimate the cost."""
-        return clone(self)._estimate_own_cost(X, y, **options)  # noqa: SLF001, of the same class
+        return clone(self)._estimate_own_cost(X, y)  # noqa: SLF001, of the same class
 
-    def _estimate_own_cost(self, X: Any, y: Any, **options: Any) -> CostEstimate:
+    def _estimate_own_cost(self, X: Any, y: Any) -> CostEstimate:
         self._check_parameters()
-        data = self._check_rows(X, y, **options)
-        X, y = data if isinstance(data, tuple) else (data, None)
-        X = Scaling.of(X, self.scaling)(X)
-        kernel = self._make_kernel(X, np.ones(X.shape[0]))
-        return estimate_cost(self, X, y, kernel, self._config())
+        data = self._check_fit(X, y, None)
+        X = Scaling.of(data.X, self.scaling)(data.X)
+        kernel = self._make_kernel(X, data)
+        with serial_blas():
+            return estimate_cost(self._fit_task(data), X, data.y, kernel, self._config())
 
     def _decision_values(self, X: Any) -> Floats:
         """Decision values of all columns at new rows, (m, k)."""
@@ -397,16 +370,13 @@ class BaseKernelSVM(
         n_rows: int | None,
     ) -> Certificate:
         """Evaluate the model on the rows it was trained on, in float64."""
-        rows = self._certified_rows(X, n_rows)
-        problem = task.problem(rows, y, weight, kernel)
+        check_parameter("n_rows", n_rows, [NONE, integer(4)])
+        rows = self._scaling(X).astype(np.float64)
+        pairs = self._require_exact("certify").counts is not None
+        problem = task.problem(rows, y, weight, kernel, exact=pairs)
         Z = np.zeros((problem.n, problem.k))
         Z[self.support_] = self.dual_coef_.T
-        K = LazyKernelMatrix(kernel, rows)
-        return certify(problem, K, Z, self.intercept_, n_rows, self._seed())
-
-    def _certified_rows(self, X: Rows, n_rows: int | None) -> Rows:
-        check_parameter("n_rows", n_rows, [NONE, integer(4)])
-        return self._scaling(X).astype(np.float64)
+        return certify(problem, kernel, rows, Z, self.intercept_, n_rows, self._seed())
 
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""

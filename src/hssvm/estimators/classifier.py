@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.callbacks import FitMonitor
 from hssvm.estimators.labels import (
@@ -27,14 +26,11 @@ from hssvm.estimators.labels import (
 from hssvm.estimators.parameters import CLASSIFIER_INSTEAD, as_calibrator
 from hssvm.estimators.probability import ProbabilityMixin
 from hssvm.estimators.saving import has_form
-from hssvm.kernels import Kernel
-from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import require
-from hssvm.predictors import PairwisePredictor
 from hssvm.predictors.votes import PAIR_VALUES, count_votes, values_by_class
-from hssvm.problems import PairsProblem, Problem
-from hssvm.training import Classification, FitReport, TrainingConfig, TrainingResult
-from hssvm.training.certificate import Certificate, certify_pairs
+from hssvm.training import Classification, FitReport, Task, TrainingPlan, TrainingResult
+from hssvm.training.certificate import Certificate
 from hssvm.training.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
 
 
@@ -45,8 +41,6 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
 
     multi_class: Literal["auto", "ovo", "ovr"] = "ovr"
     multi_class_: Literal["ovo", "ovr"] = "ovr"
-    _next_multi_class: Literal["ovo", "ovr"] = "ovr"
-    """`multi_class_` of the fit in progress: if it fails, the last one is kept."""
 
     _task_name = "classification"
     _instead: ClassVar[Mapping[str, str]] = CLASSIFIER_INSTEAD | {
@@ -58,78 +52,46 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         """Return the C of the fitted model."""
         raise NotImplementedError
 
-    def _check_fit(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Rows, NDArray[np.int64], Floats]:
-        """Set `classes_`; return rows, class indices and sample weights."""
+    def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> FitInput:
+        """Set `classes_`; return the validated input, with class indices."""
         calibrator = as_calibrator(self.probability)
         require_calibrator(calibrator)
-        X, y = self._check_rows(X, y)
-        self.classes_, codes = encode_labels(y)
-        self._next_multi_class = "ovr"
-        check_labels(y, self.classes_.size)
-        weight = self._check_weight(sample_weight, X)
+        data = self._check_input(X, y, sample_weight)
+        self.classes_, codes = encode_labels(data.y)
+        check_labels(data.y, self.classes_.size)
         if calibrator is not None and self.classes_.size > 1:
-            counts = np.bincount(codes[weight > 0], minlength=self.classes_.size)
+            counts = np.bincount(codes[data.weight > 0], minlength=self.classes_.size)
             require_two_rows(self.classes_, counts)
-        return X, codes, weight
+        return data._replace(y=codes)
 
     def _task(
-        self, codes: NDArray[np.int64], weight: Floats, Cs: NDArray[np.float64]
+        self,
+        codes: NDArray[np.int64],
+        weight: Floats,
+        Cs: NDArray[np.float64],
+        multi_class: Literal["auto", "ovo", "ovr"],
     ) -> Classification:
-        """Return the task for values of C; raise ValueError if there is only one class.
-
-        It is one-vs-one or one-vs-rest like the fitted model.
-        """
+        """Return the task for values of C; raise ValueError if there is only one class."""
         n_classes = self.classes_.size
         factors = class_weights(
             self.class_weight, self.classes_, np.bincount(codes, minlength=n_classes)
         )
         costs = factors * np.bincount(codes, weight, n_classes)
         require_two_classes(type(self).__name__, costs)
-        return Classification(factors, Cs, self._one_vs_one)
+        return Classification(factors, Cs, multi_class)
 
     @property
     def _one_vs_one(self) -> bool:
         return self.classes_.size > 2 and self.multi_class_ == "ovo"
 
-    def _make_problem(
-        self,
-        task: Any,
-        X: Rows,
-        y: NDArray[Any] | None,
-        weight: Floats,
-        kernel: Kernel,
-        config: TrainingConfig,
-    ) -> Problem | PairsProblem:
-        """Choose between one-vs-one and one-vs-rest, and return the problem."""
-        plan = config.plan_for(X, kernel)
-        exact = plan.exact(X.shape[0])
-        if self.multi_class == "auto":
-            self._next_multi_class = "ovo" if exact else "ovr"
-        else:
-            self._next_multi_class = self.multi_class
-        one_vs_one = self.classes_.size > 2 and self._next_multi_class == "ovo"
-        task = replace(task, one_vs_one=one_vs_one)
-        if exact and one_vs_one:
-            return task.pairs(y, weight, X.dtype)
-        return super()._make_problem(task, X, y, weight, kernel, config)
-
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name, n_classes=self.classes_.size)
 
-    def _train_classes(
-        self,
-        X: Rows,
-        codes: NDArray[np.int64],
-        weight: Floats,
-        Cs: NDArray[np.float64],
-        monitor: FitMonitor,
-    ) -> None:
-        """Train with the given values of C, and set the fitted attributes."""
-        result = self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
-        self._finish(result, codes, monitor)
-        self._use_out_of_fold(result, codes, weight)
+    def _train_classes(self, task: Task, data: FitInput, monitor: FitMonitor) -> None:
+        """Train, and set the fitted attributes."""
+        result = self._train(task, data, monitor)
+        self._finish(result, data.y, monitor)
+        self._use_out_of_fold(result, data.y, data.weight)
 
     def _use_out_of_fold(
         self, result: TrainingResult, codes: NDArray[np.int64], weight: Floats
@@ -144,7 +106,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
                 "out_of_fold=True needs a class with at least two rows of positive weight"
             )
         values = result.out_of_fold[rows]
-        if not isinstance(result.problem, PairsProblem):  # the values of pairs are by class
+        if result.problem.n_parts == 1:  # the values of pairs are by class
             values = self._by_class(values)
         correct = classify(values, self.classes_) == self.classes_[codes[rows]]
         if weight[rows].any():
@@ -167,9 +129,12 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         if result.first_Z is not None and converged and not advised:
             monitor.advise(check_support(result.first_Z, result.problem.bound), report)
 
-    def _store(self, result: TrainingResult, config: TrainingConfig) -> None:
-        self.multi_class_ = self._next_multi_class
-        super()._store(result, config)
+    def _store(self, result: TrainingResult, plan: TrainingPlan) -> None:
+        if self.multi_class == "auto":
+            self.multi_class_ = "ovo" if plan.exact else "ovr"
+        else:
+            self.multi_class_ = self.multi_class
+        super()._store(result, plan)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the decision boundary, in units of the margin.
@@ -266,33 +231,15 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
                 "trained on to certify"
             )
         weight = self._check_weight(sample_weight, X)
-        task = self._task(codes, weight, np.array([self._fitted_C()]))
-        if isinstance(self._exact, PairwisePredictor):
-            return self._certify_pairs(task, kernel, X, codes, weight, n_rows)
+        Cs = np.array([self._fitted_C()])
+        task = self._task(codes, weight, Cs, self.multi_class_)
         return self._certify(task, kernel, X, codes, weight, n_rows)
-
-    def _certify_pairs(
-        self,
-        task: Classification,
-        kernel: Kernel,
-        X: Rows,
-        codes: NDArray[np.int64],
-        weight: Floats,
-        n_rows: int | None,
-    ) -> Certificate:
-        """Evaluate every pair of classes on its rows."""
-        rows = self._certified_rows(X, n_rows)
-        problem = task.pairs(codes, weight, rows.dtype)
-        Z = np.zeros((problem.n, problem.k))
-        Z[self.support_] = self.dual_coef_.T
-        share = None if n_rows is None else n_rows / problem.n
-        return certify_pairs(problem, kernel, rows, Z, self.intercept_, share, self._seed())
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
         n_classes = self.classes_.size
         require(self.multi_class_ in ("ovo", "ovr"), "multi_class_ is invalid")
-        pairwise = isinstance(self._exact, PairwisePredictor)
+        pairwise = self._exact is not None and self._exact.counts is not None
         require(self._one_vs_one or not pairwise, "multi_class_ does not match the predictor")
         n_pairs = n_classes * (n_classes - 1) // 2
         expected = n_pairs if self._one_vs_one else (1 if n_classes == 2 else n_classes)

@@ -45,9 +45,6 @@ class ConfiguredSVM(BaseEstimator):
     _instead: ClassVar[Mapping[str, str]] = INSTEAD
     """Alternatives to parameters that the estimator does not have, for errors."""
 
-    _compressed_start: bool | None = None
-    """See `TrainingConfig`; `estimate_cost` sets it."""
-
     refine: bool | Literal["auto"] = False
     prediction: str = "auto"
     warm_start: bool = False
@@ -120,7 +117,6 @@ class ConfiguredSVM(BaseEstimator):
             solver=self.solver,
             refine=False if self.prediction == "compressed" else refine,
             limit_work=self.max_time is None and not self._refine_requested,
-            compressed_start=self._compressed_start,
             n_trees=as_scalar(self.n_trees),
             held_out=self._held_out,
             exact_prediction=self.prediction == "exact",

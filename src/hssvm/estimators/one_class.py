@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.callbacks import with_callbacks
-from hssvm.estimators.cost import CostEstimate
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats
 from hssvm.persistence import savable
 from hssvm.persistence.archive import require
 from hssvm.training import NoveltyDetection
 from hssvm.training.certificate import Certificate
+from hssvm.training.cost import CostEstimate
 from hssvm.training.tasks import raised_intercept
 
 
@@ -137,7 +137,7 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
         >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
         >>> estimate = OneClassSVM(refine=False).estimate_cost(X)
         >>> estimate.n_rows, estimate.memory < 1e9, estimate.advice
-        (20000, True, ['fits.'])
+        (20000, True, ['No problem expected.'])
         """
         return self._estimate_cost(X)
 
@@ -158,12 +158,17 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
         self
         """
         with self._fitting(X, y, sample_weight) as monitor:
-            X = self._check_rows(X)
-            weight = self._check_weight(sample_weight, X)
-            self._train(NoveltyDetection(self.nu), X, None, weight, monitor)
-            self.intercept_ = raised_intercept(self.intercept_, X.dtype)
+            data = self._check_fit(X, y, sample_weight)
+            self._train(self._fit_task(data), data, monitor)
+            self.intercept_ = raised_intercept(self.intercept_, data.X.dtype)
             self.offset_ = -self.intercept_
         return self
+
+    def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> FitInput:
+        return self._check_input(X, sample_weight=sample_weight)
+
+    def _fit_task(self, data: FitInput) -> NoveltyDetection:
+        return NoveltyDetection(self.nu)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the boundary, positive inside.

@@ -103,12 +103,12 @@ class PathSVC(SVC):
     ) -> SVCPath:
         """Train a classifier for every C."""
         with self._fitting(X, y, sample_weight) as monitor:
-            X, codes, weight = self._check_fit(X, y, sample_weight)
+            data = self._check_fit(X, y, sample_weight)
             if self.classes_.size > 2:
                 raise ValueError(
                     f"svc_path needs two classes, but y has {self.classes_.size}; use SVC or SVCCV"
                 )
-            self._train(self._task(codes, weight, Cs), X, codes, weight, monitor)
+            self._train(self._task(data.y, data.weight, Cs, "ovr"), data, monitor)
         return SVCPath(
             Cs,
             self.classes_,

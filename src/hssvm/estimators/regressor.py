@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.estimators.base import BaseKernelSVM
+from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.calibration import (
     COVERAGE,
     conformal_quantile,
@@ -19,7 +19,7 @@ from hssvm.estimators.calibration import (
 )
 from hssvm.estimators.callbacks import FitMonitor
 from hssvm.estimators.parameters import check_parameter
-from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.base import Floats
 from hssvm.training import Regression, TrainingResult
 from hssvm.training.certificate import Certificate
 from hssvm.training.checks import at_bound, check_target
@@ -37,14 +37,12 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         """Return the task of the fitted model."""
         raise NotImplementedError
 
-    def _check_fit(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Rows, NDArray[np.float64], Floats]:
-        """Return rows, targets and sample weights."""
-        X, y = self._check_rows(X, y, y_numeric=True)
-        if self.out_of_fold and y.size == 1:
+    def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> FitInput:
+        """Return the validated input."""
+        data = self._check_input(X, y, sample_weight, y_numeric=True)
+        if self.out_of_fold and data.y.size == 1:
             raise ValueError("out_of_fold=True needs at least two rows")
-        return X, y, self._check_weight(sample_weight, X)
+        return data
 
     def _finish(
         self,

@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hssvm.estimators.base import FitInput
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
-from hssvm.estimators.cost import CostEstimate
 from hssvm.hss import Compressor
 from hssvm.persistence import savable
+from hssvm.training import Classification
+from hssvm.training.cost import CostEstimate
 
 
 @savable
@@ -231,7 +233,7 @@ default='rbf'
         >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
         >>> estimate = SVC(refine=False).estimate_cost(X, X[:, 0] > 0)
         >>> estimate.n_rows, estimate.memory < 1e9, estimate.advice
-        (20000, True, ['fits.'])
+        (20000, True, ['No problem expected.'])
         """
         return self._estimate_cost(X, y)
 
@@ -253,9 +255,12 @@ default='rbf'
         self
         """
         with self._fitting(X, y, sample_weight) as monitor:
-            X, codes, weight = self._check_fit(X, y, sample_weight)
-            self._train_classes(X, codes, weight, np.array([self.C], np.float64), monitor)
+            data = self._check_fit(X, y, sample_weight)
+            self._train_classes(self._fit_task(data), data, monitor)
         return self
+
+    def _fit_task(self, data: FitInput) -> Classification:
+        return self._task(data.y, data.weight, np.array([self.C], np.float64), self.multi_class)
 
     def _fitted_C(self) -> float:
         return self.C

@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hssvm.estimators.base import FitInput
 from hssvm.estimators.callbacks import with_callbacks
-from hssvm.estimators.cost import CostEstimate
 from hssvm.estimators.regressor import Regressor
 from hssvm.hss import Compressor
 from hssvm.persistence import savable
 from hssvm.training import Regression
+from hssvm.training.cost import CostEstimate
 
 
 @savable
@@ -134,9 +135,9 @@ verbose
         >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
         >>> estimate = SVR(refine=False).estimate_cost(X, X[:, 0])
         >>> estimate.n_rows, estimate.memory < 1e9, estimate.advice
-        (20000, True, ['fits.'])
+        (20000, True, ['No problem expected.'])
         """
-        return self._estimate_cost(X, y, y_numeric=True)
+        return self._estimate_cost(X, y)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
@@ -155,11 +156,14 @@ verbose
         self
         """
         with self._fitting(X, y, sample_weight) as monitor:
-            X, y, weight = self._check_fit(X, y, sample_weight)
-            task = Regression(self.C, self.epsilon, center=float(np.median(y)))
-            result = self._train(task, X, y, weight, monitor)
-            self._finish(result, task, y, weight, monitor)
+            data = self._check_fit(X, y, sample_weight)
+            task = self._fit_task(data)
+            result = self._train(task, data, monitor)
+            self._finish(result, task, data.y, data.weight, monitor)
         return self
+
+    def _fit_task(self, data: FitInput) -> Regression:
+        return Regression(self.C, self.epsilon, center=float(np.median(data.y)))
 
     def _fitted_task(self) -> Regression:
         return Regression(self.C, self.epsilon)

@@ -23,7 +23,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from hssvm._display import Text
-from hssvm.estimators.base import BaseKernelSVM, require_valid_kernel
+from hssvm.estimators.base import BaseKernelSVM, require_same_kernel
 from hssvm.estimators.parameters import (
     GAMMAS,
     NONE,
@@ -39,6 +39,7 @@ from hssvm.estimators.parameters import (
 from hssvm.estimators.saving import has_form
 from hssvm.estimators.warn import warn
 from hssvm.kernels.base import Floats
+from hssvm.kernels.indexed import IndexedKernel
 from hssvm.model_selection.baseline import check_baseline
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results, arrays_of_grid, check_arrays, cv_results
@@ -46,7 +47,7 @@ from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
 from hssvm.model_selection.search import Given, Search, mean_scores
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.persistence.archive import require
-from hssvm.training import Task, TrainingResult, train
+from hssvm.training import Task, TrainingResult, plan_task, train
 from hssvm.training.checks import check_edge
 from hssvm.training.summary import counted
 
@@ -180,20 +181,23 @@ class BaseSearch(BaseKernelSVM):
         names = "n_features_in_", "feature_names_in_"
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
-    def _search(self, **inputs: Any) -> tuple[Selection, Selected]:
-        """Score candidates, and set the results; see `Selection` for the inputs."""
+    def _search(self, points: IndexedKernel | None, **inputs: Any) -> tuple[Selection, Selected]:
+        """Score candidates, and set the results; see `FitInput` and `Selection` for the inputs."""
         selection = Selection(
             Cs=self.Cs,
             gammas=self.gammas,
             kernel=self.kernel,
             scaling=self.scaling,
             max_time=self.max_time,
-            make_kernel=lambda gamma: self._kernel_with(lambda: gamma),
+            make_kernel=lambda gamma: points or self._kernel_with(lambda: gamma),
             config=self._config(),
             report=self._new_report(),
             **inputs,
         )
-        require_valid_kernel(selection.config, selection.X, selection.make_kernel(1.0))
+        kernel = selection.make_kernel(1.0)
+        kernel.check_rows(selection.X)
+        exact = selection.config.is_exact(kernel, selection.X)
+        require_same_kernel(selection.config, exact=exact)
         if callable(self.refit) and selection.searches:
             raise InvalidParameterError(
                 "a callable refit chooses from given candidates; pass lists of Cs and gammas"
@@ -278,13 +282,16 @@ class BaseSearch(BaseKernelSVM):
         """Train with the best parameters on all rows, and set the fitted attributes."""
         kernel, config = selection.make_kernel(self.gamma_), selection.config
         X = self._scale(selection.X, selected.scaling)
-        problem = self._make_problem(task, X, y, selection.weight, kernel, config)
         # On the exact kernel, the out-of-fold score takes 5 to 15 % of the time of a search.
-        exact = config.plan_for(X, kernel).exact(X.shape[0])
-        only_score = exact and not config.held_out and config.memory_limit is None
+        only_score = not config.held_out and config.memory_limit is None
+        only_score = only_score and config.is_exact(kernel, X)
         with_score = replace(config, held_out=math.inf) if only_score else config
-        result = train(problem, kernel, X, with_score, selection.report, selection.monitor)
-        self._store(replace(result, out_of_fold=None) if only_score else result, config)
+        plan, problem = plan_task(with_score, task, X, y, selection.weight, kernel)
+        result = train(problem, kernel, X, plan, selection.report, selection.monitor)
+        if only_score:
+            self._store(replace(result, out_of_fold=None), replace(plan, n_folds=0))
+        else:
+            self._store(result, plan)
         return result
 
     def summary(self) -> str:

@@ -21,12 +21,11 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.folds import Folds
-from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers import Solution, Status, WorkingSet
 from hssvm.training import FitReport, Monitor, TrainingResult
 from hssvm.training.exact_solver import ExactSolver
 from hssvm.training.memory import REFINE_ARRAYS, REFINE_DOUBLES
-from hssvm.training.pairs import solve_pairs
+from hssvm.training.pairs import solve_parts
 from hssvm.training.scaling import Scaling
 from hssvm.training.side_by_side import thread_count_of, train_at_once
 
@@ -156,14 +155,9 @@ class FoldFitter:
         rows, X, kernel = job.group.folds.rows, job.group.X, self.kernel
         problem = self.task.problem(rows, [job.C])
         part, part_X = problem.rows(job.train), X[job.train]
-        n_columns = part.n_pairs if isinstance(part, PairsProblem) else part.k
-        work = _work(part.n) * n_columns
+        work = _work(part.n) * part.n_columns
         solver = ExactSolver(kernel, self.tol, memory, work, SEPARATE_ROWS)
-        if isinstance(part, PairsProblem):
-            solution = solve_pairs(part, part_X, solver, monitor)
-        else:
-            zero = np.zeros((part.n, part.k), part.dtype)
-            solution = solver.solve(part, part_X, zero, monitor)
+        solution = solve_parts(part, part_X, solver, monitor)
         Z = np.zeros((problem.n, problem.k), problem.dtype)  # refers to X, which all models share
         Z[job.train] = solution.Z
         result = TrainingResult(problem, kernel, X, Z, solution.intercept, None, FitReport())
@@ -172,9 +166,8 @@ class FoldFitter:
 
     def _fit_together(self, group: Group, Cs: list[float]) -> Iterator[tuple[float, FoldFit]]:
         k, folds, X = self.task.k, group.folds, group.X
-        problem = self.task.problem(folds.rows, Cs)
-        assert isinstance(problem, Problem)
-        problem = problem.excluding(folds.excluded)
+        single = self.task.problem(folds.rows, Cs).part(0).problem
+        problem = single.excluding(folds.excluded)
         work = _work(problem.n) * problem.k
         solver = WorkingSet(self.tol, self.memory, callback=self.monitor.after_check, max_work=work)
         zero = np.zeros((problem.n, problem.k), problem.dtype)

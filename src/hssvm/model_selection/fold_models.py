@@ -18,7 +18,7 @@ from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
 from hssvm.predictors import ExpansionPredictor
-from hssvm.problems import PairsProblem, Problem, SVCProblem, SVRProblem
+from hssvm.problems import BaseProblem, PairsProblem, SVCProblem, SVRProblem
 from hssvm.training import Classification, FitReport, TrainingResult
 from hssvm.training.scaling import Scaling
 
@@ -147,7 +147,7 @@ class FoldTask(ABC):
         """Return what keeps a model from being trained on some rows, or None."""
 
     @abstractmethod
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> Problem | PairsProblem:
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> BaseProblem:
         """Return the problem on some rows, with k columns for each C.
 
         Pairs of classes can only have a single C.
@@ -224,7 +224,7 @@ class ClassificationFolds(FoldTask):
             return None
         return f"have only class {self.classes.tolist()[seen[0]]!r}" if seen.size else NO_WEIGHT
 
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVCProblem | PairsProblem:
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> BaseProblem:
         """Return the problem on some rows, with k columns for each C."""
         bound = self.task.bound(self.codes[rows], self.weight[rows], self.dtype)
         factors = np.array(Cs, bound.dtype)[:, None]

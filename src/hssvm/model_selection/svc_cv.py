@@ -204,9 +204,9 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
         routed = self._route(params, sample_weight)
         with self._fitting(X, y, sample_weight) as monitor:
             (given_X,) = indexable(X)
-            X, codes, weight = self._check_fit(X, y, sample_weight)
+            X, codes, weight, points = self._check_fit(X, y, sample_weight)
             in_precision_of_rows(weight, X.dtype, "sample_weight")
-            classification = replace(self._task(codes, weight, np.ones(1)), one_vs_one=False)
+            classification = self._task(codes, weight, np.ones(1), self.multi_class)
             folds = self._make_folds(given_X, self.classes_[codes], routed, classifier=True)
             fold_task = self._fold_task(given_X, X, codes, weight, classification)
             failed_folds = find_failed_folds(
@@ -214,6 +214,7 @@ calibration_, conformity_scores_, fit_report_, n_features_in_
             )
             self._check_folds(folds, failed_folds, np.where(weight > 0, codes, -1))
             selection, selected = self._search(
+                points,
                 X=X,
                 strata=codes,
                 weight=weight,

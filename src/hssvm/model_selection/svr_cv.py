@@ -161,7 +161,7 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
         routed = self._route(params, sample_weight)
         with self._fitting(X, y, sample_weight) as monitor:
             (given_X,) = indexable(X)
-            X, y, weight = self._check_fit(X, y, sample_weight)
+            X, y, weight, points = self._check_fit(X, y, sample_weight)
             mean = np.average(y, weights=weight)
             spread = float(np.average((y - mean) ** 2, weights=weight)) ** 0.5 or 1.0
             self.epsilon_ = TUBE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
@@ -181,6 +181,7 @@ out_of_fold_decision_, conformity_scores_, n_features_in_
                 folds, task, self.error_score, allow_nan=callable(self.refit)
             )
             selection, selected = self._search(
+                points,
                 X=X,
                 strata=np.zeros(y.size, np.int64),
                 weight=weight,

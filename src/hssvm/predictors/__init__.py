@@ -7,6 +7,12 @@ kernel and all support vectors, `PairwisePredictor` those of each pair of classe
 
 from hssvm.predictors.expansion import ExpansionPredictor
 from hssvm.predictors.leafwise import LeafExpansions, LeafwisePredictor
-from hssvm.predictors.pairwise import PairwisePredictor
+from hssvm.predictors.pairwise import PairwisePredictor, expansion_predictor
 
-__all__ = ["ExpansionPredictor", "LeafExpansions", "LeafwisePredictor", "PairwisePredictor"]
+__all__ = [
+    "ExpansionPredictor",
+    "LeafExpansions",
+    "LeafwisePredictor",
+    "PairwisePredictor",
+    "expansion_predictor",
+]

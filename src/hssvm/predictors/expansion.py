@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
 from hssvm.predictors.few_rows import FewRowsPredictor, LeafArrays
@@ -29,6 +30,9 @@ class ExpansionPredictor(FewRowsPredictor):
     array([[3.]])
     """
 
+    counts: NDArray[np.int64] | None = None
+    """Number of support vectors of each class, if the coefficients belong to pairs of classes."""
+
     def __init__(self, kernel: Kernel, X: Rows, Z: Floats) -> None:
         self.kernel = kernel
         self.X = X
@@ -38,6 +42,10 @@ class ExpansionPredictor(FewRowsPredictor):
         """Values at the rows of `X`, (m, k), in the precision of the training rows."""
         few = self._values_of_few(X)
         return self.kernel.product(rows_like(X, self.X), self.X, self.Z) if few is None else few
+
+    def decisions(self, X: Rows, intercept: NDArray[np.float64]) -> Floats:
+        """Decision values, (m, k)."""
+        return self(X) + intercept.astype(self.X.dtype)
 
     @property
     def n_columns(self) -> int:

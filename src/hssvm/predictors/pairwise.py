@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.predictors.expansion import ExpansionPredictor
+from hssvm.predictors.votes import PAIR_VALUES, values_by_class
 from hssvm.problems.pairs import pair_offsets
 
 
@@ -37,6 +38,8 @@ class PairwisePredictor(ExpansionPredictor):
     array([[1., 1., 0.]])
     """
 
+    counts: NDArray[np.int64]
+
     def __init__(self, kernel: Kernel, X: Rows, Z: Floats, counts: NDArray[np.int64]) -> None:
         super().__init__(kernel, X, Z)
         self.counts = counts
@@ -52,6 +55,15 @@ class PairwisePredictor(ExpansionPredictor):
                 out[:, offsets[:c] + np.arange(c - 1, -1, -1)] += values[:, :c]
         return out
 
+    def decisions(self, X: Rows, intercept: NDArray[np.float64]) -> Floats:
+        """Decision values of the classes, (m, n_classes), computed for some rows at a time."""
+        values: Floats = np.empty((X.shape[0], self.counts.size), self.X.dtype)
+        step = max(1, PAIR_VALUES // self.n_columns)
+        for begin in range(0, X.shape[0], step):
+            rows = slice(begin, begin + step)
+            values[rows] = values_by_class(super().decisions(X[rows], intercept), self.counts.size)
+        return values
+
     @property
     def n_columns(self) -> int:
         """Number of pairs."""
@@ -66,3 +78,12 @@ class PairwisePredictor(ExpansionPredictor):
         ends = np.cumsum(self.counts)
         parts = [slice(end - count, end) for end, count in zip(ends, self.counts, strict=True)]
         return [ExpansionPredictor(self.kernel, self.X[part], self.Z[part]) for part in parts]
+
+
+def expansion_predictor(
+    kernel: Kernel, X: Rows, Z: Floats, counts: NDArray[np.int64] | None = None
+) -> ExpansionPredictor:
+    """Return the predictor of a model on the exact kernel; `counts` are for pairs of classes."""
+    if counts is None:
+        return ExpansionPredictor(kernel, X, Z)
+    return PairwisePredictor(kernel, X, Z, counts)

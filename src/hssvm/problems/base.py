@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
+from hssvm.problems.parts import BaseProblem, Part
 from hssvm.problems.quantile import ROUNDING, weighted_quantiles
 
 LOSS_BLOCK = 2**18
@@ -60,7 +61,7 @@ class ProxSums:
     slope: NDArray[np.float64]
 
 
-class Problem(ABC):
+class Problem(BaseProblem):
     """A block of k duals over the same n rows; see `hssvm.problems`.
 
     Parameters
@@ -78,6 +79,9 @@ class Problem(ABC):
     """
 
     symmetric: ClassVar[bool] = False
+
+    sparse_solution: ClassVar[bool] = False
+    """Whether most coefficients of a solution may be 0, which makes 0 a good start."""
 
     def __init__(
         self,
@@ -116,10 +120,20 @@ class Problem(ABC):
     def rows(self, index: NDArray[Any]) -> Problem:
         """Return the problem restricted to the given rows."""
 
+    def part(self, number: int) -> Part:
+        """Return the only part."""
+        return Part(self, slice(None))
+
     @property
     def strata(self) -> NDArray[np.int64]:
         """Groups of similar rows, (n,), of which every fold of a cross-validation needs some."""
         return np.zeros(self.n, np.int64)
+
+    def using(self, used: NDArray[np.bool_]) -> Problem:
+        """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
+        restricted = self.columns(np.arange(self.k))
+        restricted.bound = restricted.bound * used
+        return restricted
 
     def excluding(self, excluded: NDArray[np.bool_]) -> Problem:
         """Return m copies of the columns, each without the rows of a column of `excluded`, (n, m).
@@ -127,8 +141,7 @@ class Problem(ABC):
         Column ``i k + j`` of the result is column j without the rows ``excluded[:, i]``.
         """
         copies = self.columns(np.tile(np.arange(self.k), excluded.shape[1]))
-        copies.bound = copies.bound * ~np.repeat(excluded, self.k, axis=1)
-        return copies
+        return copies.using(~np.repeat(excluded, self.k, axis=1))
 
     @abstractmethod
     def losses(

@@ -2,71 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
+from hssvm.problems.parts import BaseProblem, Part, PartBatch
 from hssvm.problems.svc import SVCProblem
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """The problem of two classes.
-
-    Attributes
-    ----------
-    first, second : int
-        The classes; the first one is positive.
-    rows : (m,) int64
-        The rows of the first class, then those of the second.
-    n_first : int
-        Number of rows of the first class.
-    problem : SVCProblem
-        On these rows.
-    """
-
-    first: int
-    second: int
-    rows: NDArray[np.int64]
-    n_first: int
-    problem: SVCProblem
-
-    def pick(self, Z: Floats) -> Floats:
-        """Return the coefficients of the pair, (m, 1), from packed ones, (n, n_classes - 1)."""
-        ours, theirs = self.rows[: self.n_first], self.rows[self.n_first :]
-        return np.concatenate([Z[ours, self.second - 1], Z[theirs, self.first]])[:, None]
-
-    def put(self, z: Floats, Z: Floats) -> None:
-        """Write the coefficients of the pair, (m, 1), to packed ones, (n, n_classes - 1)."""
-        Z[self.rows[: self.n_first], self.second - 1] = z[: self.n_first, 0]
-        Z[self.rows[self.n_first :], self.first] = z[self.n_first :, 0]
-
-
-@dataclass(frozen=True, eq=False)
-class PairBatch:
-    """The problems of several pairs, one after the other.
-
-    Attributes
-    ----------
-    offsets : (n_pairs + 1,) int64
-        Where the pairs begin in the other arrays.
-    rows, columns : (m,) int64
-        Places of the coefficients among packed ones.
-    bound : (m,)
-        Their signed bounds.
-    """
-
-    offsets: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    bound: Floats
-
-
-class PairsProblem:
+class PairsProblem(BaseProblem):
     """A problem for every pair of classes, on the rows of these classes.
 
     Coefficients are packed as in LIBSVM, (n, n_classes - 1): a row has a coefficient for every
@@ -87,8 +33,8 @@ class PairsProblem:
     >>> import numpy as np
     >>> from hssvm.problems import PairsProblem
     >>> problem = PairsProblem(np.array([0, 1, 2, 1]), np.ones(4), 3)
-    >>> [(pair.first, pair.second, pair.rows.tolist()) for pair in problem.pairs()]
-    [(0, 1, [0, 1, 3]), (0, 2, [0, 2]), (1, 2, [1, 3, 2])]
+    >>> [pair.places[0].tolist() for pair in problem.parts()]  # rows
+    [[0, 1, 3], [0, 2], [1, 3, 2]]
     """
 
     def __init__(
@@ -118,9 +64,14 @@ class PairsProblem:
         return self.n_classes - 1
 
     @property
-    def n_pairs(self) -> int:
+    def n_columns(self) -> int:
         """Number of pairs."""
         return self.n_classes * (self.n_classes - 1) // 2
+
+    @property
+    def n_parts(self) -> int:
+        """Number of pairs."""
+        return self.n_columns
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -138,8 +89,12 @@ class PairsProblem:
         used = None if self.used is None else self.used[index]
         return PairsProblem(self.codes[index], self.cost[index], self.n_classes, used)
 
+    def using(self, used: NDArray[np.bool_]) -> PairsProblem:
+        """Return the problem in which only the coefficients of a mask may differ from 0."""
+        return PairsProblem(self.codes, self.cost, self.n_classes, used)
+
     @property
-    def pair_numbers(self) -> NDArray[np.int64]:
+    def column_numbers(self) -> NDArray[np.int64]:
         """The pair of each packed coefficient, (n, n_classes - 1)."""
         own, column = np.ogrid[: self.n_classes, : self.k]
         first, second = np.minimum(own, column), np.maximum(own, column + 1)
@@ -152,27 +107,36 @@ class PairsProblem:
         return self.codes + self.n_classes * (self.cost == 0)
 
     @property
-    def pair_sizes(self) -> NDArray[np.int64]:
-        """Number of rows of each pair, (n_pairs,)."""
+    def part_sizes(self) -> NDArray[np.int64]:
+        """Number of rows of each pair, (n_columns,)."""
         if self.used is None:
             sizes = np.array([rows.size for rows in self._rows])
             return sizes[self._first] + sizes[self._second]
         counts = np.array([self.used[rows].sum(axis=0) for rows in self._rows])
         return counts[self._first, self._second - 1] + counts[self._second, self._first]
 
-    def pairs(self) -> Iterator[Pair]:
-        """Yield the pairs, in the order of LIBSVM."""
-        return map(self.pair, range(self.n_pairs))
+    def part(self, number: int) -> Part:
+        """Return the problem of two classes, of which the first one is positive.
 
-    def pair(self, number: int) -> Pair:
-        """Return the problem of two classes."""
+        Its rows are those of the first class, then those of the second.
+        """
         first, second = int(self._first[number]), int(self._second[number])
         ours, theirs = self._used_rows(first, second - 1), self._used_rows(second, first)
         bound = np.concatenate([self.cost[ours], -self.cost[theirs]])[:, None]
-        rows = np.concatenate([ours, theirs])
-        return Pair(first, second, rows, ours.size, SVCProblem(bound))
+        columns = np.repeat([second - 1, first], [ours.size, theirs.size])
+        places = np.concatenate([ours, theirs]), columns
+        return Part(SVCProblem(bound), slice(number, number + 1), places)
 
-    def batch(self, numbers: NDArray[np.int64]) -> PairBatch:
+    def support(self, Z: Floats) -> NDArray[np.int64]:
+        """Indices of the rows with nonzero coefficients, by class."""
+        support = super().support(Z)
+        return support[np.argsort(self.codes[support], kind="stable")]
+
+    def class_counts(self, support: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of support vectors of each class."""
+        return np.bincount(self.codes[support], minlength=self.n_classes)
+
+    def batch(self, numbers: NDArray[np.int64]) -> PartBatch:
         """Return the problems of several pairs."""
         classes = np.stack([self._first[numbers], self._second[numbers]], axis=1).ravel()
         others = np.stack([self._second[numbers] - 1, self._first[numbers]], axis=1).ravel()
@@ -183,7 +147,7 @@ class PairsProblem:
         rows = np.concatenate(parts)
         signs = np.tile(np.array([1, -1], self.dtype), numbers.size)
         offsets = np.concatenate([[0], np.cumsum(sizes)[1::2]])
-        return PairBatch(
+        return PartBatch(
             offsets, rows, np.repeat(others, sizes), self.cost[rows] * np.repeat(signs, sizes)
         )
 

@@ -35,6 +35,8 @@ class SVCProblem(Problem):
     (3, 2)
     """
 
+    sparse_solution = True
+
     def __init__(self, bound: Floats, communicator: Communicator = SERIAL) -> None:
         zero = np.zeros(bound.shape[1])
         super().__init__(bound, np.sign(bound), zero, zero, communicator)

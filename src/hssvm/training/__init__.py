@@ -19,8 +19,9 @@ the parameters.
 
 from hssvm.training.config import TrainingConfig
 from hssvm.training.monitor import Monitor
-from hssvm.training.pipeline import train, train_on
-from hssvm.training.plan import TrainingPlan
+from hssvm.training.pipeline import train
+from hssvm.training.plan import Route, TrainingPlan
+from hssvm.training.planning import plan_problem, plan_task
 from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
 from hssvm.training.tasks import Classification, NoveltyDetection, Regression, Task
@@ -31,10 +32,12 @@ __all__ = [
     "Monitor",
     "NoveltyDetection",
     "Regression",
+    "Route",
     "Task",
     "TrainingConfig",
     "TrainingPlan",
     "TrainingResult",
+    "plan_problem",
+    "plan_task",
     "train",
-    "train_on",
 ]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hssvm._display import ShownAsText
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems import Objective, PairsProblem, Problem
+from hssvm.problems import BaseProblem, Objective, Part, Problem
 
 CONFIDENCE = 1.96
 """Half-width of a 95 % confidence interval in standard deviations."""
@@ -99,8 +99,9 @@ class CertificateSums:
 
 
 def certify(
-    problem: Problem,
-    kernel_matrix: LazyKernelMatrix,
+    problem: BaseProblem,
+    kernel: Kernel,
+    X: Rows,
     Z: Floats,
     intercept: NDArray[np.float64],
     n_rows: int | None,
@@ -110,25 +111,53 @@ def certify(
 
     Parameters
     ----------
-    problem : Problem
-    kernel_matrix : LazyKernelMatrix
+    problem : BaseProblem
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
     Z : (n, k)
         Feasible.
-    intercept : (k,)
+    intercept : (n_columns,)
     n_rows : int or None
-        Number of rows to evaluate, half of them support vectors; None evaluates all rows.
+        Number of rows to evaluate, half of them support vectors; None evaluates all rows. It is
+        divided among the parts of the problem by their sizes.
     seed : int
 
     Returns
     -------
     Certificate
     """
-    support = np.flatnonzero(Z.any(axis=1))
+    found = [
+        _certify_part(part, kernel, X, Z, intercept, _share_of(part, problem, n_rows), seed)
+        for part in problem.parts()
+    ]
+    names = ("primal", "dual", "gap", "low", "high")
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in found]) for name in names
+    }
+    evaluated, total = sum(one.n_rows for one in found), int(problem.part_sizes.sum())
+    return Certificate(**arrays, n_rows=evaluated * problem.n // total)
+
+
+def _share_of(part: Part, problem: BaseProblem, n_rows: int | None) -> int | None:
+    return None if n_rows is None else max(4, round(n_rows / problem.n * part.problem.n))
+
+
+def _certify_part(
+    part: Part,
+    kernel: Kernel,
+    X: Rows,
+    Z: Floats,
+    intercept: NDArray[np.float64],
+    n_rows: int | None,
+    seed: int,
+) -> Certificate:
+    K, z, b = LazyKernelMatrix(kernel, part.take(X)), part.pick(Z), intercept[part.columns]
+    support = np.flatnonzero(z.any(axis=1))
 
     def decisions(rows: NDArray[np.int64]) -> Floats:
-        return kernel_matrix.product(rows, support, Z[support])
+        return K.product(rows, support, z[support])
 
-    return certificate_sums(problem, decisions, Z, intercept, n_rows, seed).certificate(intercept)
+    return certificate_sums(part.problem, decisions, z, b, n_rows, seed).certificate(b)
 
 
 def certificate_sums(
@@ -169,46 +198,6 @@ def certificate_sums(
         covariance = covariance_of_totals(z * F, terms, stratum.size)
         result += CertificateSums(sums, covariance, size)
     return result
-
-
-def certify_pairs(
-    problem: PairsProblem,
-    kernel: Kernel,
-    X: Rows,
-    Z: Floats,
-    intercept: NDArray[np.float64],
-    share: float | None,
-    seed: int,
-) -> Certificate:
-    """Evaluate every pair of classes on the exact kernel.
-
-    Parameters
-    ----------
-    problem : PairsProblem
-    kernel : Kernel
-    X : (n, p) array or CSR matrix
-    Z : (n, n_classes - 1)
-        Packed coefficients.
-    intercept : (n_pairs,)
-    share : float or None
-        Fraction of the rows of each pair to evaluate; None evaluates all rows.
-    seed : int
-
-    Returns
-    -------
-    Certificate
-        With one column per pair.
-    """
-    parts = []
-    for number, pair in enumerate(problem.pairs()):
-        n_rows = None if share is None else max(4, round(share * pair.rows.size))
-        K, b = LazyKernelMatrix(kernel, X[pair.rows]), intercept[number : number + 1]
-        parts.append(certify(pair.problem, K, pair.pick(Z), b, n_rows, seed))
-    names = ("primal", "dual", "gap", "low", "high")
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
-    }
-    return Certificate(**arrays, n_rows=sum(part.n_rows for part in parts) // problem.k)
 
 
 def total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:

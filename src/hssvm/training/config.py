@@ -1,4 +1,4 @@
-"""The user's choices, and the decisions that depend on them and on the data."""
+"""The user's choices, and what follows from them and from the size of the data."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import logging
 from dataclasses import dataclass
 from typing import Literal
 
-import scipy.sparse
-
 from hssvm.hss import Compressor, NestedNystroem
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.training.plan import FOLDS, TrainingPlan
+from hssvm.training.plan import FOLDS, Route, TrainingPlan
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +69,8 @@ class TrainingConfig:
     limit_work : bool
         Whether refinement stops after a fixed amount of work, as documented for refine='auto'.
     compressed_start : bool or None
-        See `TrainingPlan`; None leaves the choice to the number of rows.
+        Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
+        means if it pays, see `hssvm.training.start`. Other problems always do.
     n_trees : int or None
     held_out : float
         Number of rows for which out-of-fold decision values are needed, about.
@@ -103,8 +102,8 @@ class TrainingConfig:
     scaled: bool = False
     seed: int = 0
 
-    def should_refine(self, kernel: Kernel, X: Rows, n_rows: int | None = None) -> bool:
-        """Whether to continue on the exact kernel; 'auto' does if that is affordable.
+    def is_exact(self, kernel: Kernel, X: Rows, n_rows: int | None = None) -> bool:
+        """Whether the solution is on the exact kernel; 'auto' means if that is affordable.
 
         With `n_trees`, the user has asked for a forest.
 
@@ -117,28 +116,33 @@ class TrainingConfig:
             Number of all rows, if they are in parts. Even few of them are compressed then.
         """
         n = n_rows or X.shape[0]
-        if self.solver == "paper" or (n_rows is None and n <= EXACT_ROWS):
+        if self.solver == "paper":
             return False
+        if n_rows is None and self.compresses_nothing(n):
+            return True
         if self.refine != "auto":
             return bool(self.refine)
         work = n**2 * LazyKernelMatrix(kernel, X).value_cost
         logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
         return work < REFINE_BUDGET and self.n_trees is None
 
+    def compresses_nothing(self, n_rows: int) -> bool:
+        """Whether all rows form one leaf."""
+        return n_rows <= max(EXACT_ROWS, self.leaf_size or 0)
+
     def plan(
-        self, n_rows: int, n_features: int = 1, *, refine: bool, sparse: bool = False
+        self, n_rows: int, n_features: int = 1, *, route: Route, sparse: bool = False
     ) -> TrainingPlan:
         """Choose the parameters that the user has left open.
 
         Parameters
         ----------
         n_rows, n_features : int
-        refine : bool
-            Whether the solution is that on the exact kernel.
+        route : Route
         sparse : bool
             Whether the rows are sparse.
         """
-        n_trees = self._n_trees(n_rows, refine=refine)
+        n_trees = self._n_trees(n_rows, route)
         tol, leaf_size, rank = TOL, LEAF_SIZE, RANK
         if n_trees > 1:
             large = n_rows < SMALL_ROWS or (n_features > WIDE_FEATURES and not sparse)
@@ -147,16 +151,15 @@ class TrainingConfig:
             if n_rows >= MANY_ROWS:
                 tol, rank = LARGE_FOREST_TOL, LARGE_FOREST_RANK
             rank = SPARSE_RANK if sparse else rank
-        elif refine and n_rows < MANY_ROWS:
+        elif route is not Route.FOREST and n_rows < MANY_ROWS:
             rank = START_RANK
         leaf_size = self.leaf_size or leaf_size
         return TrainingPlan(
+            route=route,
             tol=self.tol or tol,
             max_iter=self.max_iter,
             solver=self.solver,
-            refine=refine,
             limit_work=self.limit_work,
-            compressed_start=self._compressed_start(n_rows),
             n_trees=n_trees,
             n_folds=self._n_folds(n_rows),
             leaf_size=n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size,
@@ -166,15 +169,16 @@ class TrainingConfig:
             seed=self.seed,
         )
 
-    def plan_for(self, X: Rows, kernel: Kernel) -> TrainingPlan:
-        """Choose the parameters that the user has left open, and whether to refine."""
-        refine = self.should_refine(kernel, X)
-        return self.plan(*X.shape, refine=refine, sparse=scipy.sparse.issparse(X))
-
-    def _compressed_start(self, n_rows: int) -> bool | None:
+    def starts_compressed(self, n_rows: int) -> bool | None:
+        """Whether an exact classifier starts on the compressed kernel; None if it is measured."""
         if self.compressed_start is not None or START_ROWS < n_rows < MANY_ROWS:
             return self.compressed_start
         return n_rows >= MANY_ROWS
+
+    @property
+    def extends_to_new_points(self) -> bool:
+        """Whether the compressed kernel has values at new points."""
+        return self.compressor is None or self.compressor.projection
 
     def _n_folds(self, n_rows: int) -> int:
         """Number of models that leave out a fold."""
@@ -182,12 +186,11 @@ class TrainingConfig:
             return 0
         return max(1, round(FOLDS * min(1, self.held_out / n_rows)))
 
-    def _n_trees(self, n_rows: int, *, refine: bool) -> int:
+    def _n_trees(self, n_rows: int, route: Route) -> int:
         """Number of trees; one is enough for a start, and if nothing is compressed."""
-        if refine or n_rows <= EXACT_ROWS:
+        if route is not Route.FOREST or n_rows <= EXACT_ROWS:
             return 1
         if self.n_trees is not None:
             return self.n_trees
-        extends = self.compressor is None or self.compressor.projection
-        single = self.solver == "paper" or self.exact_prediction or not extends
+        single = self.solver == "paper" or self.exact_prediction or not self.extends_to_new_points
         return 1 if single else FOREST_TREES

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
-from hssvm.problems import PairsProblem, Problem
+from hssvm.problems import BaseProblem
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.exact_folds import exact_decisions
 from hssvm.training.exact_solver import ExactSolver
 from hssvm.training.monitor import Monitor
-from hssvm.training.pairs import solve_pairs
+from hssvm.training.pairs import solve_parts
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
@@ -18,7 +18,7 @@ from hssvm.training.solve import exact_goal
 
 
 def train_exact(
-    problem: Problem | PairsProblem,
+    problem: BaseProblem,
     kernel: Kernel,
     X: Rows,
     plan: TrainingPlan,
@@ -26,32 +26,28 @@ def train_exact(
     monitor: Monitor,
     start: Floats | None = None,
 ) -> TrainingResult:
-    """Solve a problem, or every pair of classes, on the exact kernel.
+    """Solve a problem on the exact kernel.
 
     Parameters
     ----------
-    problem : Problem or PairsProblem
+    problem : BaseProblem
     kernel, X, plan, report, monitor
         See `hssvm.training.train`.
     start : (n, k), optional
-        Initial coefficients, packed for a `PairsProblem`; else the feasible ones nearest to 0.
+        Initial coefficients, which need not be feasible; else 0.
 
     Returns
     -------
     TrainingResult
     """
-    tol, max_work = exact_goal(plan, problem.dtype)
+    tol, max_work = exact_goal(plan, problem)
     solver = ExactSolver(
         kernel, tol, plan.cache(X, problem.k), max_work, max_iter=plan.max_iter or np.inf
     )
     with np.errstate(over="ignore"):
         require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
-    with report.stage("solve", goal=None if isinstance(problem, PairsProblem) else tol):
-        if isinstance(problem, PairsProblem):
-            solution = solve_pairs(problem, X, solver, monitor, start, with_F=plan.n_folds > 0)
-        else:
-            zero: Floats = np.zeros((problem.n, problem.k), problem.dtype)
-            solution = solver.solve(problem, X, zero if start is None else start, monitor)
+    with report.stage("solve", goal=tol if problem.n_parts == 1 else None):
+        solution = solve_parts(problem, X, solver, monitor, start, with_F=plan.n_folds > 0)
     monitor.advise(check_features(X, kernel), report)
     monitor.stage_done("solve")
     solution.accept(plan.tol)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.kernels.part import exact_kernel_matrix
-from hssvm.problems import PairsProblem, Problem
+from hssvm.problems import BaseProblem, Problem
 from hssvm.solvers import Solution, WorkingSet
 from hssvm.solvers.optimality import violations
 from hssvm.training.exact_solver import ExactSolver
 from hssvm.training.monitor import Monitor
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold
-from hssvm.training.pairs import solve_pairs
+from hssvm.training.pairs import solve_parts
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
@@ -40,7 +40,7 @@ of every class that are nearest to the margin always count."""
 
 
 def exact_decisions(
-    problem: Problem | PairsProblem,
+    problem: BaseProblem,
     kernel: Kernel,
     X: Rows,
     solution: Solution,
@@ -65,12 +65,12 @@ def exact_decisions(
     """
     if monitor.stop() is not None:
         return None
-    rank = 0 if isinstance(problem, PairsProblem) else problem.communicator.rank
-    fold = assign_folds(problem.strata, plan.seed, rank)
+    fold = assign_folds(problem.strata, plan.seed, problem.communicator.rank)
     with report.stage("folds", goal=FOLD_GAP):
-        if isinstance(problem, PairsProblem):
-            return _pair_decisions(problem, kernel, X, solution, fold, plan, report, monitor)
-        return _decisions(problem, kernel, X, solution, fold, plan, monitor)
+        if problem.n_parts > 1:
+            return _part_decisions(problem, kernel, X, solution, fold, plan, report, monitor)
+        single = problem.part(0).problem
+        return _decisions(single, kernel, X, solution, fold, plan, monitor)
 
 
 def _decisions(
@@ -121,8 +121,8 @@ def _decisions(
     return values
 
 
-def _pair_decisions(
-    problem: PairsProblem,
+def _part_decisions(
+    problem: BaseProblem,
     kernel: Kernel,
     X: Rows,
     solution: Solution,
@@ -131,21 +131,23 @@ def _pair_decisions(
     report: FitReport,
     monitor: Monitor,
 ) -> Floats | None:
-    """Solve for one fold after the other, each pair on the rows near its margin, and predict."""
-    values: Floats = np.full((problem.n, problem.n_classes), np.nan, problem.dtype)
-    decisions = solution.F + solution.intercept[problem.pair_numbers]
+    """Solve for one fold after the other, each part on the rows near its margin, and predict."""
+    decisions = solution.F + solution.intercept[problem.column_numbers]
     distance = np.sign(problem.bound) * decisions - 1
-    used = (solution.Z != 0) | _near(distance, problem.strata)
-    near = PairsProblem(problem.codes, problem.cost, problem.n_classes, used)
+    near = problem.using((solution.Z != 0) | _near(distance, problem.strata))
+    values: Floats | None = None
     solver = ExactSolver(kernel, FOLD_GAP, plan.cache(X, problem.k), np.inf)
     for f in range(plan.n_folds):
         rows, held_out = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
         part, part_X = near.rows(rows), X[rows]
-        solved = solve_pairs(part, part_X, solver, monitor)
+        solved = solve_parts(part, part_X, solver, monitor)
         if solved.stopped is not None:
             return None
         model = TrainingResult(part, kernel, part_X, solved.Z, solved.intercept, None, report)
-        values[held_out] = model.decisions(X[held_out])
+        decided = model.decisions(X[held_out])
+        if values is None:
+            values = np.full((problem.n, decided.shape[1]), np.nan, problem.dtype)
+        values[held_out] = decided
     return values
 
 

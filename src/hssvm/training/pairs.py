@@ -1,9 +1,11 @@
-"""Pairs of classes: a problem for each pair, on the exact kernel and the rows of its classes.
+"""Solution of a problem on the exact kernel, part by part.
 
-Pairs are independent of each other, so they are solved at the same time, one thread each::
+Parts, such as pairs of classes, are independent of each other, so they are solved at the same time,
+one thread each::
 
-    pairs of few rows    by the core, thousands with one call
-    other pairs          in a Python thread each, after those that are too large for that
+    one part              by the exact solver, with all threads
+    parts of few rows     by the core, thousands with one call
+    other parts           in a Python thread each, after those that are too large for that
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import CoreKernel, Floats, Rows
-from hssvm.problems import Pair, PairsProblem
+from hssvm.problems import BaseProblem, Part
 from hssvm.problems.base import Objective
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
@@ -28,19 +30,19 @@ from hssvm.training.side_by_side import thread_count_of, train_at_once
 logger = logging.getLogger(__name__)
 
 MIN_WORK = 1.0
-"""Smallest work limit of a pair, in nominal seconds."""
+"""Smallest work limit of a part, in nominal seconds."""
 
-MANY_PAIRS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
-"""Pairs of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a pair
+MANY_PARTS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
+"""Parts of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a part
 in Python would exceed the time of its solution. Small tolerances are an exception, as active-set
-steps in Python reach them sooner, unless there are more than MANY_PAIRS."""
+steps in Python reach them sooner, unless there are more than MANY_PARTS."""
 
 BATCH_ROWS = 2**17
-"""Number of rows of the pairs of one call, between two reports of progress."""
+"""Number of rows of the parts of one call, between two reports of progress."""
 
 
-def solve_pairs(
-    problem: PairsProblem,
+def solve_parts(
+    problem: BaseProblem,
     X: Rows,
     solver: ExactSolver,
     monitor: Monitor,
@@ -48,43 +50,48 @@ def solve_pairs(
     *,
     with_F: bool = False,
 ) -> Solution:
-    """Solve every pair of classes.
+    """Solve all parts of a problem.
 
     Parameters
     ----------
-    problem : PairsProblem
+    problem : BaseProblem
     X : (n, p) array or CSR matrix
     solver : ExactSolver
-        Its memory and work are those of all pairs.
+        Its memory and work are those of all parts.
     monitor : Monitor
-    start : (n, n_classes - 1), optional
-        Initial coefficients, packed; else 0.
+    start : (n, k), optional
+        Initial coefficients, which need not be feasible; else 0.
     with_F : bool
-        Whether to return the decision values of the rows in their pairs, without the intercepts.
+        Whether to return the decision values of the rows in their parts, without the intercepts.
 
     Returns
     -------
     Solution
-        With packed coefficients Z, and F packed likewise, or empty; the other arrays have an entry
-        for each pair.
+        With Z and F, (n, k), as in the problem; F may be empty. The other arrays have an entry for
+        each column.
     """
-    solution = Solution.empty(np.zeros((0, problem.n_pairs), problem.dtype))
-    solution.Z = np.zeros((problem.n, problem.k), problem.dtype)
+    Z: Floats = np.zeros((problem.n, problem.k), problem.dtype)
+    if problem.n_parts == 1:
+        return _solve_single(problem, X, solver, monitor, Z if start is None else start)
+    solution = Solution.empty(np.zeros((0, problem.n_columns), problem.dtype))
+    solution.Z = Z
     if with_F:
-        solution.F = np.zeros_like(solution.Z)
+        solution.F = np.zeros_like(Z)
     if start is not None:
-        _make_feasible(problem, start, solution.Z)
-    run = _Run(problem, X, solver, monitor, solution, problem.pair_sizes)
+        for part in problem.parts():
+            weights = np.ones(part.problem.n, problem.dtype)
+            part.put(nearest_feasible(part.problem, part.pick(start), weights), Z)
+    run = _Run(problem, X, solver, monitor, solution, problem.part_sizes)
     left, empty = np.flatnonzero(run.sizes > 0), run.sizes == 0  # as where a fold lacks classes
     solution.primal[empty] = solution.dual[empty] = solution.gap[empty] = 0
     solution.end(np.flatnonzero(empty), Status.CONVERGED)
     core = isinstance(solver.kernel, CoreKernel) and not scipy.sparse.issparse(X)
     few = left[run.sizes[left] <= FEW_ROWS]
-    if core and few.size > (MANY_PAIRS if solver.polishes else 0):
+    if core and few.size > (MANY_PARTS if solver.polishes else 0):
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
         for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
             run.solve_batch(numbers)
-            _log_progress(int((solution.gap <= solver.tol).sum()), problem.n_pairs)
+            _log_progress(int((solution.gap <= solver.tol).sum()), problem.n_parts)
         stopped = np.array([status is not Status.MAX_ITER for status in solution.status])
         solution.accept(solver.tol)
         left = np.flatnonzero((solution.gap > solver.tol) & ~stopped)
@@ -92,17 +99,24 @@ def solve_pairs(
     return solution
 
 
-def _make_feasible(problem: PairsProblem, start: Floats, Z: Floats) -> None:
-    for pair in problem.pairs():
-        weights = np.ones(pair.rows.size, problem.dtype)
-        pair.put(nearest_feasible(pair.problem, pair.pick(start), weights), Z)
+def _solve_single(
+    problem: BaseProblem, X: Rows, solver: ExactSolver, monitor: Monitor, start: Floats
+) -> Solution:
+    part = problem.part(0)
+    solution = solver.solve(part.problem, part.take(X), part.pick(start), monitor)
+    if part.places is not None:
+        for name in ("Z", "F"):
+            whole: Floats = np.zeros_like(start)
+            part.put(getattr(solution, name), whole)
+            setattr(solution, name, whole)
+    return solution
 
 
 @dataclass(eq=False)
 class _Run:
-    """Solves pairs, given by their numbers, and writes the results to `solution`."""
+    """Solves parts, given by their indices, and writes the results to `solution`."""
 
-    problem: PairsProblem
+    problem: BaseProblem
     X: Rows
     solver: ExactSolver
     monitor: Monitor
@@ -110,7 +124,7 @@ class _Run:
     sizes: NDArray[np.int64]
 
     def solve_batch(self, numbers: NDArray[np.int64]) -> None:
-        """Solve pairs by the core, or only evaluate them if the fit should stop."""
+        """Solve parts by the core, or only evaluate them if the fit should stop."""
         solver, solution = self.solver, self.solution
         assert isinstance(solver.kernel, CoreKernel)
         status = self.monitor.stop()
@@ -139,34 +153,34 @@ class _Run:
             solution.end(numbers[solution.gap[numbers] > solver.tol], status)
 
     def solve_one_by_one(self, numbers: NDArray[np.int64]) -> None:
-        """Solve pairs at the same time, one thread each, after those that are too large for it."""
+        """Solve parts at the same time, one thread each, after those that are too large for it."""
         work = self.sizes.astype(np.float64) ** 2
         share = work / work.sum()
         n_threads = thread_count_of(self.solver.kernel)
-        counter = count(self.problem.n_pairs - numbers.size + 1)
+        counter = count(self.problem.n_parts - numbers.size + 1)
 
-        def solve(number: int, monitor: Monitor, memory: float) -> tuple[Pair, Solution]:
-            pair = self.problem.pair(number)
+        def solve(number: int, monitor: Monitor, memory: float) -> tuple[Part, Solution]:
+            part = self.problem.part(number)
             limit = max(MIN_WORK, self.solver.max_work * share[number])
             max_iter = self.solver.max_iter - self.solution.n_iter[number]
             own = replace(self.solver, memory=memory, max_work=limit, max_iter=max_iter)
-            start = pair.pick(self.solution.Z)
-            return pair, own.solve(pair.problem, self.X[pair.rows], start, monitor)
+            start = part.pick(self.solution.Z)
+            return part, own.solve(part.problem, part.take(self.X), start, monitor)
 
-        def keep(number: int, pair: Pair, solved: Solution) -> None:
+        def keep(number: int, part: Part, solved: Solution) -> None:
             solution = self.solution
-            pair.put(solved.Z, solution.Z)
+            part.put(solved.Z, solution.Z)
             if solution.F.size:
-                pair.put(solved.F, solution.F)
+                part.put(solved.F, solution.F)
             for name in ("primal", "dual", "intercept", "gap"):
                 getattr(solution, name)[number] = getattr(solved, name)[0]
             solution.n_iter[number] += solved.n_iter[0]
             solution.n_rounds[number] += solved.n_rounds[0]
             solution.status[number] = solved.status[0]
             solution.n_working = max(solution.n_working, solved.n_working)
-            _log_progress(next(counter), self.problem.n_pairs)
+            _log_progress(next(counter), self.problem.n_parts)
 
-        # A pair with more than a thread's share of the work gets all threads.
+        # A part with more than a thread's share of the work gets all threads.
         large = share[numbers] > 1 / n_threads
         for number in numbers[large].tolist():
             keep(number, *solve(number, self.monitor, self.solver.memory))

@@ -10,61 +10,52 @@ from hssvm.hss.scratch import Scratch
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.operators import HSSOperator
 from hssvm.predictors import LeafExpansions
-from hssvm.problems import PairsProblem, Problem
+from hssvm.problems import BaseProblem, Problem
 from hssvm.solvers import WorkingSetState
+from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.checks import check_features, check_kernel
 from hssvm.training.compression import build_tree, compress_kernel
-from hssvm.training.config import TrainingConfig
 from hssvm.training.exact import train_exact
 from hssvm.training.exact_folds import exact_decisions
 from hssvm.training.forest import Forest, TrainedTree, fingerprint
-from hssvm.training.memory import require_within
+from hssvm.training.memory import FitMemory, require_within
 from hssvm.training.monitor import Monitor
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
-from hssvm.training.plan import TrainingPlan
+from hssvm.training.plan import Route, TrainingPlan
 from hssvm.training.report import FitReport
 from hssvm.training.result import TrainingResult
 from hssvm.training.side_by_side import train_trees
 from hssvm.training.solve import solve
+from hssvm.training.warm_start import LastFit
 
 REPORT_ROWS = 128
 """Number of rows of the exact kernel matrix from which the compression error is estimated."""
 
 
 def train(
-    problem: Problem | PairsProblem,
+    problem: BaseProblem,
     kernel: Kernel,
     X: Rows,
-    config: TrainingConfig,
+    plan: TrainingPlan,
     report: FitReport,
     monitor: Monitor,
-    start: Floats | None = None,
-    *,
-    warm_start: bool = False,
-    forest: Forest | None = None,
+    last: LastFit | None = None,
 ) -> TrainingResult:
-    """Compress the kernel matrix and solve the problem, once for every tree of the forest.
-
-    If the solution is exact, and a start on the compressed kernel would not pay, nothing is
-    compressed.
+    """Solve a problem by the route of the plan.
 
     Parameters
     ----------
-    problem : Problem or PairsProblem
-        A `PairsProblem` is solved on the exact kernel.
+    problem : BaseProblem
     kernel : Kernel
     X : (n, p) array or CSR matrix
-    config : TrainingConfig
+    plan : TrainingPlan
+        See `hssvm.training.planning`.
     report : FitReport
         Receives the results.
     monitor : Monitor
-    start : (n, k), optional
-        Initial coefficients.
-    warm_start : bool
-        Whether `start` comes from an earlier fit, so that refinement can start from it directly.
-    forest : Forest, optional
-        Trees of an earlier fit. If it had the same data and parameters, except for the number of
-        trees, only the missing trees are trained.
+    last : LastFit, optional
+        The last fit, for a warm start. If it had the same data and parameters, except for the
+        number of trees, only the missing trees are trained; else its coefficients are the start.
 
     Returns
     -------
@@ -75,30 +66,66 @@ def train(
     >>> import numpy as np
     >>> from hssvm.kernels import Gaussian
     >>> from hssvm.problems import SVCProblem
-    >>> from hssvm.training import FitReport, Monitor, TrainingConfig, train
-    >>> X = np.random.default_rng(0).standard_normal((3000, 2))
+    >>> from hssvm.training import FitReport, Monitor, TrainingConfig, plan_problem, train
+    >>> X, kernel = np.random.default_rng(0).standard_normal((3000, 2)), Gaussian(1.0)
     >>> problem = SVCProblem(np.where(X[:, :1] * X[:, 1:] > 0, 10.0, -10.0))
-    >>> result = train(problem, Gaussian(1.0), X, TrainingConfig(), FitReport(), Monitor())
+    >>> plan = plan_problem(TrainingConfig(), problem, kernel, X)
+    >>> result = train(problem, kernel, X, plan, FitReport(), Monitor())
     >>> bool(result.report.gap[0] < 1e-3), result.report.exact_kernel
     (True, True)
     """
-    plan = config.plan_for(X, kernel)
     memory = plan.memory(X, problem.k * (1 + plan.n_folds))
     if plan.memory_limit is not None:
         memory = require_within(plan.memory_limit, memory)
-    scratch = Scratch() if memory.on_disk else None
-    if isinstance(problem, PairsProblem) or plan.direct(problem, kernel, X):
+    start = None if last is None else last.start(problem)
+    if plan.route is Route.EXACT:
         return train_exact(problem, kernel, X, plan, report, monitor, start)
+    single = problem.part(0).problem
+    if start is not None:
+        start = nearest_feasible(single, start, np.ones(problem.n, problem.dtype))
+    earlier = None if last is None else last.forest(plan, problem.n)
+    return train_forest(single, kernel, X, plan, memory, report, monitor, start, earlier)
+
+
+def train_forest(
+    problem: Problem,
+    kernel: Kernel,
+    X: Rows,
+    plan: TrainingPlan,
+    memory: FitMemory,
+    report: FitReport,
+    monitor: Monitor,
+    start: Floats | None = None,
+    earlier: Forest | None = None,
+) -> TrainingResult:
+    """Compress the kernel matrix and solve the problem, once for every tree of the forest.
+
+    Parameters
+    ----------
+    problem, kernel, X, plan, report, monitor
+        See `train`.
+    memory : FitMemory
+        Of the plan.
+    start : (n, k), optional
+        Feasible coefficients of an earlier fit.
+    earlier : Forest, optional
+        Trees of an earlier fit.
+
+    Returns
+    -------
+    TrainingResult
+    """
+    scratch = Scratch() if memory.on_disk else None
     identity = fingerprint(problem, kernel, X, plan)
-    if forest is None or forest.fingerprint != identity:
+    if earlier is None or earlier.fingerprint != identity:
         forest = Forest(identity, report)
-    elif forest.n_trees > plan.n_trees:
+    elif earlier.n_trees > plan.n_trees:
         raise ValueError(
-            f"n_trees={plan.n_trees} is less than the {forest.n_trees} trees of the last fit; set "
-            f"n_trees={forest.n_trees} or more, or warm_start=False"
+            f"n_trees={plan.n_trees} is less than the {earlier.n_trees} trees of the last fit; set "
+            f"n_trees={earlier.n_trees} or more, or warm_start=False"
         )
     else:
-        report, start = forest.report, None
+        forest, report, start = earlier, earlier.report, None
         report.resume()
 
     def train_one(number: int, monitor: Monitor) -> TrainedTree:
@@ -106,9 +133,8 @@ def train(
         tree = build_tree(kernel, X, plan, own, number)
         matrix = compress_kernel(kernel, X, tree, plan, own, number, scratch)
         monitor.stage_done("compress")
-        return train_tree(
-            HSSOperator(matrix), problem, plan, own, monitor, start, number, warm_start=warm_start
-        )
+        operator = HSSOperator(matrix)
+        return train_tree(operator, problem, plan, own, monitor, start, number, warm_start=True)
 
     missing = range(forest.n_trees, plan.n_trees)
     for trained in train_trees(train_one, missing, monitor, plan.trees_at_a_time(memory)):
@@ -121,23 +147,6 @@ def train(
             report.lacks_trees()
             break
     return forest.result(problem, kernel, X, plan.seed)
-
-
-def train_on(
-    operator: HSSOperator,
-    problem: Problem,
-    plan: TrainingPlan,
-    report: FitReport,
-    monitor: Monitor,
-    start: Floats | None = None,
-) -> TrainingResult:
-    """Solve a problem on one compressed kernel matrix; see `train` and `hssvm.training.solve`."""
-    matrix, communicator = operator.matrix, operator.communicator
-    forest = Forest(0, report)
-    forest.add(train_tree(operator, problem, plan, report, monitor, start))
-    result = forest.result(problem, matrix.kernel, matrix.X, plan.seed, communicator)
-    report.reduce(communicator)
-    return result
 
 
 def train_tree(
@@ -161,8 +170,7 @@ def train_tree(
     if check:
         monitor.advise(check_features(matrix.X, matrix.kernel), report)
     out_of_fold, k = None, problem.k
-    exact = plan.refine if operator.top is not None else plan.exact(problem.n)
-    if plan.n_folds and not exact:
+    if plan.n_folds and not plan.exact:
         fold = assign_folds(problem.strata, plan.seed, operator.communicator.rank)
         folds = with_folds(problem, fold, plan.n_folds)
         solution, refined = solve(folds, operator, plan, report, monitor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Literal
 
 import numpy as np
@@ -12,14 +13,11 @@ from hssvm import _core
 from hssvm.hss import Compressor
 from hssvm.hss.hashing import cut_width
 from hssvm.hss.tree import depth_for
-from hssvm.kernels.base import Kernel, Rows
+from hssvm.kernels.base import Rows
 from hssvm.kernels.wide import table_width
-from hssvm.problems import Problem, SVCProblem
 from hssvm.solvers import ADMM, FixedIterationADMM
-from hssvm.training.exact_solver import INTERIOR_ROWS
 from hssvm.training.memory import FitMemory
 from hssvm.training.monitor import Monitor
-from hssvm.training.start import compressed_start_pays
 
 START_TOL, START_ITER = 1e-2, 100
 """Tolerance and number of iterations if the solution on the compressed kernel is only the start for
@@ -39,21 +37,25 @@ FOLD_TOL = 4.0
 their scores."""
 
 
+class Route(Enum):
+    """The way from a problem to a model."""
+
+    EXACT = "on the exact kernel"
+    REFINED = "on the exact kernel, from a solution on the compressed one"
+    FOREST = "on one or several compressed kernels"
+
+
 @dataclass(frozen=True)
 class TrainingPlan:
     """The choices of a `TrainingConfig`, and the decisions for a data set; `SVC` documents them.
 
     Attributes
     ----------
+    route : Route
     tol : float
     max_iter : int or None
     solver : {'admm', 'paper'}
-    refine : bool
-        Whether the solution is that on the exact kernel.
     limit_work : bool
-    compressed_start : bool or None
-        Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
-        means if it pays, see `hssvm.training.start`. Other problems always do.
     n_trees, leaf_size : int
     n_folds : int
         Number of models that leave out a fold, at most FOLDS.
@@ -63,12 +65,11 @@ class TrainingPlan:
     seed : int
     """
 
+    route: Route
     tol: float
     max_iter: int | None
     solver: Literal["admm", "paper"]
-    refine: bool
     limit_work: bool
-    compressed_start: bool | None
     n_trees: int
     n_folds: int
     leaf_size: int
@@ -77,29 +78,16 @@ class TrainingPlan:
     scaled: bool
     seed: int
 
-    def exact(self, n_rows: int) -> bool:
+    @property
+    def exact(self) -> bool:
         """Whether the solution is on the exact kernel."""
-        return self.refine or (n_rows <= self.leaf_size and self.solver != "paper")
-
-    def direct(self, problem: Problem, kernel: Kernel, X: Rows) -> bool:
-        """Whether to solve on the exact kernel without a start on the compressed one."""
-        if not self.exact(problem.n):
-            return False
-        if problem.n <= self.leaf_size:
-            return self.refine or problem.n <= INTERIOR_ROWS
-        if not isinstance(problem, SVCProblem):
-            return False
-        if self.compressed_start is None:
-            return not compressed_start_pays(problem, kernel, X, self.seed)
-        return not self.compressed_start
+        return self.route is not Route.FOREST
 
     def tree_seed(self, tree: int) -> int:
         """Seed of a tree of the forest, which does not depend on their number."""
         return int(np.random.SeedSequence([self.seed, tree]).generate_state(1)[0])
 
-    def first_solver(
-        self, monitor: Monitor, n_columns: int, *, exact_tol: float | None = None
-    ) -> ADMM | FixedIterationADMM:
+    def first_solver(self, monitor: Monitor, n_columns: int) -> ADMM | FixedIterationADMM:
         """Return the solver on the compressed kernel.
 
         Parameters
@@ -107,15 +95,11 @@ class TrainingPlan:
         monitor : Monitor
         n_columns : int
             Number of columns of the problem, including those that leave out a fold.
-        exact_tol : float, optional
-            Gap of an exact solution, if nothing is compressed.
         """
         if self.solver == "paper":
             return FixedIterationADMM(self.max_iter or PAPER_ITER)
         tol, max_iter = self.tol, self.max_iter or DEFAULT_ITER
-        if exact_tol is not None:
-            tol = min(tol, exact_tol)
-        elif self.refine:
+        if self.exact:
             tol, max_iter = max(tol, START_TOL), min(max_iter, START_ITER)
         all_rows = n_columns // (1 + self.n_folds)
         tols = np.repeat([tol, FOLD_TOL * tol], [all_rows, n_columns - all_rows])
@@ -135,7 +119,7 @@ class TrainingPlan:
             itemsize=X.dtype.itemsize,
             sparse=sparse,
             scaled=self.scaled,
-            refines=self.refine,
+            refines=self.exact and n > self.leaf_size,
             cut_width=cut_width(X),
             table_width=table_width(X) if sparse else p,
             ranks=[0, *ranks],
@@ -153,5 +137,5 @@ class TrainingPlan:
         """Bytes for kernel values during refinement: the default, or the rest of the limit."""
         if self.memory_limit is None:
             return DEFAULT_MEMORY
-        memory = replace(self, refine=True).memory(X, n_columns)
+        memory = replace(self, route=Route.REFINED).memory(X, n_columns)
         return (memory.within(self.memory_limit) or memory).cache_within(self.memory_limit)

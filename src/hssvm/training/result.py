@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
-from hssvm.predictors.votes import PAIR_VALUES, values_by_class
-from hssvm.problems import PairsProblem, Problem
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, expansion_predictor
+from hssvm.problems import BaseProblem
 from hssvm.training.report import FitReport
 
 
@@ -21,7 +20,7 @@ class TrainingResult:
 
     Attributes
     ----------
-    problem : Problem or PairsProblem
+    problem : BaseProblem
     kernel : Kernel
     X : (n, p) array or CSR matrix
         The training rows.
@@ -42,7 +41,7 @@ class TrainingResult:
         Identifies the data and the parameters; see `hssvm.training.forest.fingerprint`.
     """
 
-    problem: Problem | PairsProblem
+    problem: BaseProblem
     kernel: Kernel
     X: Rows
     Z: Floats
@@ -56,10 +55,7 @@ class TrainingResult:
     @cached_property
     def support(self) -> NDArray[np.int64]:
         """Indices of the support vectors, (s,), by class for a `PairsProblem`."""
-        support = np.flatnonzero(self.Z.any(axis=1))
-        if isinstance(self.problem, PairsProblem):
-            support = support[np.argsort(self.problem.codes[support], kind="stable")]
-        return support
+        return self.problem.support(self.Z)
 
     @cached_property
     def support_vectors(self) -> Rows:
@@ -74,24 +70,9 @@ class TrainingResult:
     @property
     def exact(self) -> ExpansionPredictor:
         """Predictor with the exact kernel."""
-        if isinstance(self.problem, PairsProblem):
-            codes, n_classes = self.problem.codes[self.support], self.problem.n_classes
-            counts = np.bincount(codes, minlength=n_classes)
-            return PairwisePredictor(self.kernel, self.support_vectors, self.coefficients, counts)
-        return ExpansionPredictor(self.kernel, self.support_vectors, self.coefficients)
+        counts = self.problem.class_counts(self.support)
+        return expansion_predictor(self.kernel, self.support_vectors, self.coefficients, counts)
 
     def decisions(self, X: Rows) -> Floats:
-        """Decision values on the exact kernel, (m, k); (m, n_classes) for a `PairsProblem`.
-
-        The values of pairs are computed for some rows at a time.
-        """
-        predictor, intercept = self.exact, self.intercept.astype(self.problem.dtype)
-        if not isinstance(self.problem, PairsProblem):
-            return predictor(X) + intercept
-        n_classes = self.problem.n_classes
-        values: Floats = np.empty((X.shape[0], n_classes), self.problem.dtype)
-        step = max(1, PAIR_VALUES // self.problem.n_pairs)
-        for begin in range(0, X.shape[0], step):
-            chunk = slice(begin, begin + step)
-            values[chunk] = values_by_class(predictor(X[chunk]) + intercept, n_classes)
-        return values
+        """Decision values on the exact kernel, (m, k); (m, n_classes) for a `PairsProblem`."""
+        return self.exact.decisions(X, self.intercept)

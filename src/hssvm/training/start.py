@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hssvm.kernels.base import Kernel, Rows
-from hssvm.problems import SVCProblem
+from hssvm.problems import Problem
 from hssvm.solvers import Solution, solve_small
 
 SAMPLE_ROWS = 1000, 2000
@@ -33,14 +33,14 @@ MANY_SUPPORT_VECTORS = 0.16
 """Fraction of the rows from which a compressed start pays."""
 
 
-def compressed_start_pays(problem: SVCProblem, kernel: Kernel, X: Rows, seed: int) -> bool:
+def compressed_start_pays(problem: Problem, kernel: Kernel, X: Rows, seed: int) -> bool:
     """Whether to start on the compressed kernel, decided by fits to samples of the rows.
 
-    Of several columns, the one in the middle decides.
+    The middle column decides.
 
     Parameters
     ----------
-    problem : SVCProblem
+    problem : Problem
     kernel : Kernel
     X : (n, p) array or CSR matrix
     seed : int
@@ -50,7 +50,7 @@ def compressed_start_pays(problem: SVCProblem, kernel: Kernel, X: Rows, seed: in
     counts = []
     for size in SAMPLE_ROWS:
         rows = np.sort(order[:size])
-        sample = SVCProblem(column.bound[rows])
+        sample = column.rows(rows)
         solution = Solution.empty(np.zeros_like(sample.linear))
         solve_small(sample, kernel, X[rows], solution, SAMPLE_TOL, max_work=SAMPLE_WORK)
         counts.append(float(np.count_nonzero(solution.Z)))

@@ -6,15 +6,15 @@ the problem of each part from its rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.problems import OneClassProblem, PairsProblem, Problem, SVCProblem, SVRProblem
+from hssvm.problems import BaseProblem, OneClassProblem, PairsProblem, SVCProblem, SVRProblem
 from hssvm.training.precision import in_precision_of_rows
 
 
@@ -28,8 +28,17 @@ class Task(Protocol):
         weight: Floats,
         kernel: Kernel,
         communicator: Communicator = SERIAL,
-    ) -> Problem:
-        """Return the problem for rows (n, p), targets (n,) and sample weights (n,)."""
+        *,
+        exact: bool = False,
+    ) -> BaseProblem:
+        """Return the problem for rows (n, p), targets (n,) and sample weights (n,).
+
+        If the solution is `exact`, pairs of classes can be a problem each, on their rows only.
+        """
+        ...
+
+    def of_sample(self, y: NDArray[Any] | None) -> tuple[Task, NDArray[Any] | None]:
+        """Return the task and the targets for a sample of the rows, which may lack classes."""
         ...
 
 
@@ -43,19 +52,22 @@ class Classification:
         Factors on C.
     Cs : (m,)
         The columns of the first value come first.
-    one_vs_one : bool
-        Whether the columns of more than two classes are the pairs, in which the rows of the other
-        classes are excluded and the first class is positive; otherwise they are one-vs-rest.
+    multi_class : {'auto', 'ovo', 'ovr'}
+        Whether the columns of more than two classes are one-vs-rest, or the pairs, in which the
+        rows of the other classes are excluded and the first class is positive. 'auto' means pairs
+        if the solution is exact.
     """
 
     class_weight: NDArray[np.float64]
     Cs: NDArray[np.float64]
-    one_vs_one: bool = False
+    multi_class: Literal["auto", "ovo", "ovr"] = "ovr"
 
-    def bound(self, y: NDArray[np.int64], weight: Floats, dtype: Any) -> Floats:
+    def bound(
+        self, y: NDArray[np.int64], weight: Floats, dtype: Any, *, one_vs_one: bool = False
+    ) -> Floats:
         """Signed bounds of the coefficients, (n, k), for class indices `y`."""
         classes = np.arange(self.class_weight.size)
-        if self.one_vs_one:
+        if one_vs_one:
             first, second = np.triu_indices(classes.size, 1)
             signs = (y[:, None] == first) * 1.0 - (y[:, None] == second)
         else:
@@ -77,10 +89,22 @@ class Classification:
         weight: Floats,
         kernel: Kernel,
         communicator: Communicator = SERIAL,
-    ) -> SVCProblem:
+        *,
+        exact: bool = False,
+    ) -> SVCProblem | PairsProblem:
         """Return the problem for class indices `y`."""
         assert y is not None
-        return SVCProblem(self.bound(y, weight, X.dtype), communicator)
+        asked = self.multi_class == "ovo" or (self.multi_class == "auto" and exact)
+        one_vs_one = asked and self.class_weight.size > 2
+        if one_vs_one and exact:
+            return self.pairs(y, weight, X.dtype)
+        return SVCProblem(self.bound(y, weight, X.dtype, one_vs_one=one_vs_one), communicator)
+
+    def of_sample(self, y: NDArray[Any] | None) -> tuple[Classification, NDArray[Any] | None]:
+        """Return the task and the class indices for the classes that occur in a sample."""
+        assert y is not None
+        present, codes = np.unique(y, return_inverse=True)
+        return replace(self, class_weight=self.class_weight[present]), codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +130,8 @@ class Regression:
         weight: Floats,
         kernel: Kernel,
         communicator: Communicator = SERIAL,
+        *,
+        exact: bool = False,
     ) -> SVRProblem:
         """Return the problem for target values `y`."""
         assert y is not None
@@ -113,6 +139,10 @@ class Regression:
         y = in_precision_of_rows(y - self.center, X.dtype, "y")
         epsilon = np.array([self.epsilon], np.float64)
         return SVRProblem(y[:, None], bound[:, None], epsilon, communicator)
+
+    def of_sample(self, y: NDArray[Any] | None) -> tuple[Regression, NDArray[Any] | None]:
+        """Return the task and the targets for a sample of the rows."""
+        return self, y
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +163,18 @@ class NoveltyDetection:
         weight: Floats,
         kernel: Kernel,
         communicator: Communicator = SERIAL,
+        *,
+        exact: bool = False,
     ) -> OneClassProblem:
         """Return the problem; `y` is ignored."""
         diagonal = kernel.diag(X).astype(np.float64)
         bound = in_precision_of_rows(weight, X.dtype, "sample_weight")
         nu = np.array([self.nu], np.float64)
         return OneClassProblem(bound[:, None], nu, communicator, diagonal)
+
+    def of_sample(self, y: NDArray[Any] | None) -> tuple[NoveltyDetection, NDArray[Any] | None]:
+        """Return the task and the targets for a sample of the rows."""
+        return self, y
 
 
 def raised_intercept(intercept: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:

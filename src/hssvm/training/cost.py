@@ -10,28 +10,30 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 
 from hssvm._display import ShownAsText
-from hssvm.estimators.parameters import as_calibrator
-from hssvm.exceptions import DataWarning
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.training import FitReport, TrainingConfig
+from hssvm.training.config import TrainingConfig
 from hssvm.training.memory import FitMemory
-from hssvm.training.plan import DEFAULT_MEMORY, FOLDS
+from hssvm.training.monitor import Monitor
+from hssvm.training.pipeline import train
+from hssvm.training.plan import DEFAULT_MEMORY, FOLDS, Route
+from hssvm.training.planning import plan_problem
+from hssvm.training.report import FitReport
+from hssvm.training.result import TrainingResult
 from hssvm.training.start import many_support_vectors
+from hssvm.training.tasks import Task
 
 SAMPLE = 8000
 """Number of rows of the larger sample."""
@@ -106,74 +108,72 @@ class CostEstimate(ShownAsText):
 
 
 def estimate_cost(
-    estimator: Any, X: Rows, y: NDArray[Any] | None, kernel: Kernel, config: TrainingConfig
+    task: Task, X: Rows, y: NDArray[Any] | None, kernel: Kernel, config: TrainingConfig
 ) -> CostEstimate:
-    """Fit an estimator to samples of validated rows, and extrapolate.
+    """Train on samples of the rows, and extrapolate.
 
     Parameters
     ----------
-    estimator : BaseKernelSVM
+    task : Task
     X : (n, p) array or CSR matrix
-        Already scaled, if the estimator scales; indices of points for an `IndexedKernel`.
+        Scaled, if the fit scales; indices of points for an `IndexedKernel`.
     y : (n,) array or None
     kernel : Kernel
     config : TrainingConfig
         Configuration of a fit on all rows.
     """
-    n = X.shape[0]
-    plan = config.plan_for(X, kernel)
+    n, exact = X.shape[0], config.is_exact(kernel, X)
+    route = Route.REFINED if exact else Route.FOREST
+    plan = config.plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
     order = np.random.default_rng(0).permutation(n)
     if y is not None:  # stratify the samples by y
         order = order[np.argsort(y[order], kind="stable")]
     sample = _evenly_spaced(order, min(n, SAMPLE))
     half = _evenly_spaced(sample, min(sample.size, max(2, -(-sample.size // 2))))
-    trial_parameters: dict[str, Any] = {
-        "refine": plan.refine,
-        "tol": plan.tol,
-        "n_trees": 1 if not plan.refine else None,
-        "leaf_size": plan.leaf_size,
-        "compressor": plan.compressor,
-        "max_rank": None,
-        "scaling": None,
-        "max_time": None,
-        "memory_limit": None,
-        "verbose": 0,
-    }
-    multi_class = getattr(estimator, "multi_class", "ovr")
-    if multi_class == "auto":  # samples may be small enough to be exact
-        multi_class = "ovo" if plan.exact(n) else "ovr"
-        trial_parameters["multi_class"] = multi_class
-    # A sample may lack rows of rare classes, which probabilities need.
-    if as_calibrator(getattr(estimator, "probability", None)) is not None:
-        trial_parameters |= {"probability": None, "out_of_fold": True}
-    one_vs_one = multi_class == "ovo" and y is not None and np.unique(y).size > 2
+    trial_config = replace(
+        config,
+        refine=exact,
+        tol=plan.tol,
+        n_trees=None if exact else 1,
+        held_out=math.inf if config.held_out else 0,
+        leaf_size=plan.leaf_size,
+        max_rank=None,
+        compressor=plan.compressor,
+        memory_limit=None,
+        scaled=False,
+    )
 
-    def fit(rows: NDArray[np.int64], *, compressed_start: bool) -> Any:
-        trial = clone(estimator).set_params(**trial_parameters)
-        trial._compressed_start = compressed_start  # noqa: SLF001
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", DataWarning)  # the fit itself will warn
-            points = kernel.select(rows) if isinstance(kernel, IndexedKernel) else X[rows]
-            return trial.fit(points, *([] if y is None else [y[rows]]))
+    def fit(rows: NDArray[np.int64], *, compressed_start: bool) -> TrainingResult:
+        own, points = kernel, X[rows]
+        if isinstance(kernel, IndexedKernel):
+            own = kernel.bind(kernel.select(rows))
+            points = own.points().astype(X.dtype, copy=False)
+        trial_task, targets = task.of_sample(None if y is None else y[rows])
+        problem = trial_task.problem(points, targets, np.ones(rows.size), own, exact=exact)
+        own_config = replace(trial_config, compressed_start=compressed_start)
+        own_plan = plan_problem(own_config, problem, own, points)
+        return train(problem, own, points, own_plan, FitReport(), Monitor())
 
     # Times are those of the second fit, as the first one is a warm-up.
-    start = bool(plan.compressed_start)
-    first, trial = (fit(rows, compressed_start=start) for rows in (half, sample))
-    if plan.compressed_start is None and is_classifier(estimator) and not one_vs_one:
-        counts = [np.count_nonzero(m.dual_coef_) / len(m.dual_coef_) for m in (first, trial)]
+    start = config.starts_compressed(n)
+    first, trial = (fit(rows, compressed_start=bool(start)) for rows in (half, sample))
+    pairs = trial.problem.n_parts > 1
+    if start is None and not pairs and trial.problem.part(0).problem.sparse_solution:
+        counts = [np.count_nonzero(result.Z) / result.problem.k for result in (first, trial)]
         if many_support_vectors(counts, (half.size, sample.size), n):
             first, trial = (fit(rows, compressed_start=True) for rows in (half, sample))
-    small, large = first.fit_report_, trial.fit_report_
+    small, large = first.report, trial.report
     ratio = n / large.n_rows
-    exact = ratio ** (1 + _power(first.support_.size, trial.support_.size, small, large))
-    folds = exact * plan.n_folds / FOLDS  # the samples leave out all folds
+    growth = ratio ** (1 + _power(first.support.size, trial.support.size, small, large))
+    folds = growth * plan.n_folds / FOLDS  # the samples leave out all folds
     n_columns = large.n_columns * (1 + plan.n_folds)
-    model, cache = plan.memory(X, n_columns), plan.cache(X, n_columns) if plan.refine else 0.0
+    model, cache = plan.memory(X, n_columns), 0.0
+    if exact and n > plan.leaf_size:
+        cache = plan.cache(X, n_columns)
     if large.n_factors == 0:  # on the exact kernel only
-        factors = {"solve": exact, "folds": folds}
+        factors = {"solve": growth, "folds": folds}
         pair_rows = None
-        if one_vs_one and y is not None:
+        if pairs and y is not None:
             pair_rows = int(np.sort(np.unique(y, return_counts=True)[1])[-2:].sum())
         K = LazyKernelMatrix(kernel, X[:pair_rows])
         memory = _exact_memory(model, cache or DEFAULT_MEMORY, small, large, pair_rows, K)
@@ -181,10 +181,10 @@ def estimate_cost(
         a, b = _bytes(small) / small.n_rows, _bytes(large) / large.n_rows
         factor = ratio * _growth(a, b, small, large, n) / b
         factors = dict.fromkeys(large.seconds, factor)
-        factors |= {"refine": exact, "folds": folds, "finish": ratio}
+        factors |= {"refine": growth, "folds": folds, "finish": ratio}
         memory = _memory(model, cache, small, large, factor) * plan.trees_at_a_time(model)
     seconds = {name: value * factors[name] * plan.n_trees for name, value in large.seconds.items()}
-    advice = _advice(memory, large.kernel_error, plan.refine)
+    refines = exact and n > plan.leaf_size
     return CostEstimate(
         n,
         large.n_rows,
@@ -192,10 +192,10 @@ def estimate_cost(
         memory,
         large.kernel_error,
         large.ranks,
-        plan.refine,
+        refines,
         plan.n_trees,
-        large.n_columns if one_vs_one and large.exact_kernel else 0,
-        advice,
+        large.n_columns if pairs else 0,
+        _advice(memory, large.kernel_error, refines),
     )
 
 
@@ -271,8 +271,8 @@ def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
     installed = _installed_memory()
     if installed is not None and memory > 0.8 * installed:
         advice.append(
-            f"the {installed / 1e9:.0f} GB of this machine are too little: pass X in float32, "
-            "lower max_rank or leaf_size, or train on fewer rows."
+            f"needs {memory / 1e9:.2g} GB; this machine has {installed / 1e9:.2g} GB: pass X in "
+            "float32, lower max_rank or leaf_size, or train on fewer rows."
         )
     if kernel_error > MAX_KERNEL_ERROR and not refines:
         advice.append(
@@ -280,7 +280,7 @@ def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
             "compresses better), raise max_rank, or set refine=True if time permits."
         )
     if not advice:
-        advice.append("fits.")
+        advice.append("No problem expected.")
     return advice
 
 

@@ -1,0 +1,154 @@
+"""What all problems have in common: rows, coefficients, and parts that are solved independently."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.comm import SERIAL, Communicator
+from hssvm.kernels.base import Floats, Rows
+
+if TYPE_CHECKING:
+    from hssvm.problems.base import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a problem: all of it, or a pair of classes.
+
+    Attributes
+    ----------
+    problem : Problem
+        On the rows of the part.
+    columns : slice
+        Its columns among those of the whole.
+    places : tuple of (m,) int64 arrays, or None
+        Rows and columns of its coefficients among those of the whole; None if it is the whole.
+    """
+
+    problem: Problem
+    columns: slice
+    places: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def take(self, X: Rows) -> Rows:
+        """Return the rows of the part from all rows."""
+        return X if self.places is None else X[self.places[0]]
+
+    def pick(self, Z: Floats) -> Floats:
+        """Return the coefficients of the part from those of the whole, (n, k)."""
+        return Z if self.places is None else Z[self.places][:, None]
+
+    def put(self, z: Floats, Z: Floats) -> None:
+        """Write the coefficients of the part to those of the whole, (n, k)."""
+        if self.places is None:
+            Z[:] = z
+        else:
+            Z[self.places] = z[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class PartBatch:
+    """Parts with a column each, one after the other.
+
+    Attributes
+    ----------
+    offsets : (n_parts + 1,) int64
+        Where the parts begin in the other arrays.
+    rows, columns : (m,) int64
+        Places of the coefficients among those of the whole.
+    bound : (m,)
+        Their signed bounds.
+    """
+
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    bound: Floats
+
+
+class BaseProblem(ABC):
+    """A block of duals over the same n rows, with coefficients (n, k).
+
+    Attributes
+    ----------
+    communicator : Communicator
+        Connects the ranks that hold the rows.
+    """
+
+    communicator: Communicator = SERIAL
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def k(self) -> int:
+        """Number of columns of the coefficients."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of duals, each with an intercept, a gap and a decision value."""
+        return self.k
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the coefficients."""
+
+    bound: Any
+    """Bounds of the coefficients, (n, k)."""
+
+    @property
+    @abstractmethod
+    def strata(self) -> NDArray[np.int64]:
+        """Groups of similar rows, (n,), of which every fold of a cross-validation needs some."""
+
+    @abstractmethod
+    def rows(self, index: NDArray[Any]) -> BaseProblem:
+        """Return the problem restricted to the given rows."""
+
+    @property
+    def column_numbers(self) -> NDArray[np.int64]:
+        """The dual that each coefficient belongs to, (n, k) or (1, k)."""
+        return np.arange(self.k)[None]
+
+    @abstractmethod
+    def using(self, used: NDArray[np.bool_]) -> BaseProblem:
+        """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return 1
+
+    @abstractmethod
+    def part(self, number: int) -> Part:
+        """Return a part."""
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the parts."""
+        return map(self.part, range(self.n_parts))
+
+    @property
+    def part_sizes(self) -> NDArray[np.int64]:
+        """Number of rows of each part."""
+        return np.array([self.n])
+
+    def batch(self, numbers: NDArray[np.int64]) -> PartBatch:
+        """Return several of many parts."""
+        raise NotImplementedError
+
+    def support(self, Z: Floats) -> NDArray[np.int64]:
+        """Indices of the rows with nonzero coefficients, in the order of a predictor."""
+        return np.flatnonzero(Z.any(axis=1))
+
+    def class_counts(self, support: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Number of support vectors of each class, if coefficients belong to pairs of classes."""
+        return None

@@ -1,0 +1,64 @@
+"""The plan of a fit: the decisions that the user has left open, made once.
+
+Some depend on the size of the data, see `TrainingConfig`. Whether an exact solution starts on the
+compressed kernel may have to be measured, see `hssvm.training.start`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.sparse
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.problems import BaseProblem
+from hssvm.training.config import TrainingConfig
+from hssvm.training.plan import Route, TrainingPlan
+from hssvm.training.start import compressed_start_pays
+from hssvm.training.tasks import Task
+
+
+def plan_task(
+    config: TrainingConfig,
+    task: Task,
+    X: Rows,
+    y: NDArray[Any] | None,
+    weight: Floats,
+    kernel: Kernel,
+) -> tuple[TrainingPlan, BaseProblem]:
+    """Return the plan and the problem of a task, for rows (n, p), targets and weights (n,)."""
+    exact = config.is_exact(kernel, X)
+    problem = task.problem(X, y, weight, kernel, exact=exact)
+    return _plan(config, problem, kernel, X, exact=exact), problem
+
+
+def plan_problem(
+    config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows
+) -> TrainingPlan:
+    """Return the plan for a problem; pairs of classes need an exact solution."""
+    exact = problem.n_parts > 1 or config.is_exact(kernel, X)
+    return _plan(config, problem, kernel, X, exact=exact)
+
+
+def _plan(
+    config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows, *, exact: bool
+) -> TrainingPlan:
+    route = Route.FOREST
+    if exact:
+        compressed = _starts_compressed(config, problem, kernel, X)
+        route = Route.REFINED if compressed else Route.EXACT
+    return config.plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
+
+
+def _starts_compressed(
+    config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows
+) -> bool:
+    """Whether an exact solution starts on the compressed kernel."""
+    if problem.n_parts > 1 or config.compresses_nothing(problem.n):
+        return False
+    single = problem.part(0).problem
+    if not single.sparse_solution:
+        return True
+    known = config.starts_compressed(problem.n)
+    return compressed_start_pays(single, kernel, X, config.seed) if known is None else known
