@@ -137,5 +137,5 @@ class TrainingPlan:
         """Bytes for kernel values during refinement: the default, or the rest of the limit."""
         if self.memory_limit is None:
             return DEFAULT_MEMORY
-        memory = replace(self, route=Route.REFINED).memory(X, n_columns)
+        memory = replace(self.memory(X, n_columns), refines=True)
         return (memory.within(self.memory_limit) or memory).cache_within(self.memory_limit)
