@@ -1,11 +1,8 @@
 """What a fit says about itself: `FitReport`, and how results are shown."""
 
-import json
-
 import numpy as np
 import pytest
 from helpers.rows import noisy_classes
-from helpers.stored import FOLDER
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
@@ -77,15 +74,6 @@ def test_a_tube_around_all_rows_needs_no_support_vectors(rng):
     X = rng.standard_normal((100, 2))
     model = SVR(epsilon=100.0).fit(X, X[:, 0])
     assert "model      0 support vectors (0.0% of the rows)" in model.summary()
-
-
-@pytest.mark.parametrize("file", sorted(FOLDER.glob("v1-*.hssvm")), ids=lambda file: file.stem)
-def test_reports_of_older_files_leave_out_what_they_lack(file):
-    model = hssvm.load(file)
-    text = model.summary()
-    assert f"data       {model.fit_report_.n_rows} rows\n" in text
-    assert "support vector" not in text
-    assert json.loads(file.with_suffix(".json").read_text())["class"] in text
 
 
 def test_results_are_shown_as_text(rng):

@@ -1,6 +1,6 @@
 """Writes models in the present version of the format: ``cd tests; python -m helpers.stored``.
 
-For a new version; files of the old ones stay as they are.
+For a new version; files of earlier ones stay as they are.
 """
 
 import json

@@ -8,10 +8,7 @@ from helpers.stored import FOLDER, decision_values
 from numpy.testing import assert_allclose
 
 import hssvm
-from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.persistence.model import VERSION
-from hssvm.persistence.plain import from_plain
-from hssvm.persistence.version_1 import from_version_1
 
 FILES = sorted(FOLDER.glob("*.hssvm"))
 
@@ -39,43 +36,8 @@ def test_stored_models_predict_as_they_did(file):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_trees"), [("v1-leafwise", 1), ("v2-leafwise", 1), ("v3-leafwise", 3),
-                          ("v3-regression", 2), ("v3-sparse", 1)],
-)  # fmt: skip
+    ("name", "n_trees"), [("v1-leafwise", 3), ("v1-regression", 2), ("v1-sparse", 1)]
+)
 def test_forests_and_single_trees_are_stored(name, n_trees):
     model = hssvm.load(FOLDER / f"{name}.hssvm")
     assert len(model._compressed.trees) == model.fit_report_.n_trees == n_trees
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({}, {}),
-        ({"tol": None, "beta": "paper", "max_iter": 10}, {"solver": "paper", "max_iter": 10}),
-        ({"beta": 3.0, "cache_size": 500, "column_memory": 1e9}, {}),
-        ({"prediction": "leafwise"}, {"prediction": "compressed"}),
-        ({"max_rank": 8}, {"max_rank": 8}),
-        (
-            {"rtol": 0.1, "max_rank": 8},
-            {"compressor": NestedNystroem(rtol=0.1, max_rank=8), "max_rank": None},
-        ),
-        ({"surplus": 0.5}, {"compressor": NestedNystroem(oversampling=0.5), "max_rank": None}),
-        (
-            {"compression": {"object": "NeighbourInterpolation", "fields": {"n_neighbours": 7}}},
-            {"compressor": HSSANN(n_neighbors=7), "max_rank": None},
-        ),
-    ],
-)
-def test_parameters_of_version_1_have_new_names(old, new):
-    document = {
-        "parameters": {"rtol": 1e-3, "surplus": 0.125, "compression": None, "tol": 0.1, **old},
-        "fit_report": {"on_true_kernel": True, "status": ["CACHE_SIZE"]},
-    }
-    converted = from_version_1(document)
-    parameters = {name: from_plain(value) for name, value in converted["parameters"].items()}
-    expected = {"tol": 0.1, **new}
-    if old.get("tol", 0) is None:
-        del expected["tol"]
-    assert parameters == expected
-    assert converted["fit_report"] == {"exact_kernel": True, "status": ["MEMORY_LIMIT"]}
-    assert hssvm.SVC(**parameters)

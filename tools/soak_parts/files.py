@@ -68,7 +68,7 @@ def model(rng, folder):
 
 
 def stored_model(rng, folder):
-    """A model of this version or an earlier one."""
+    """One of the stored models."""
     stored = sorted((ROOT / "tests/persistence/stored").glob("*.hssvm"))
     content = stored[rng.integers(len(stored))].read_bytes()
     return folder / "model.hssvm", _model_changed(content), model_outcome

@@ -37,13 +37,13 @@ from hssvm.estimators.parameters import (
 )
 from hssvm.estimators.points import bind_points, indexed_kernel, predict_points
 from hssvm.estimators.reduction import ReducibleEstimator
-from hssvm.estimators.saving import has_form, name_of
+from hssvm.estimators.saving import name_of
 from hssvm.estimators.validation import FLOATS, require_complete_target, validate_rows
 from hssvm.estimators.warn import warn
 from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.few_rows import is_plain
 from hssvm.training import (

@@ -19,9 +19,8 @@ from sklearn.utils.fixes import parse_version
 
 from hssvm.estimators.labels import classify
 from hssvm.estimators.parameters import InvalidParameterError, number
-from hssvm.estimators.saving import has_form
 from hssvm.kernels.base import Floats
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 
 Calibration = tuple[str, list[NDArray[np.float64]]]
 """The method, and the parameters of its curves: slope and intercept of every sigmoid; points of

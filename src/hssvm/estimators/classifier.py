@@ -25,9 +25,8 @@ from hssvm.estimators.labels import (
 )
 from hssvm.estimators.parameters import CLASSIFIER_INSTEAD, as_calibrator
 from hssvm.estimators.probability import ProbabilityMixin
-from hssvm.estimators.saving import has_form
 from hssvm.kernels.base import Floats
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 from hssvm.predictors.votes import PAIR_VALUES, count_votes, values_by_class
 from hssvm.training import Classification, FitReport, Task, TrainingPlan, TrainingResult
 from hssvm.training.certificate import Certificate

@@ -21,9 +21,8 @@ from hssvm.estimators.calibration import (
     require_ascending,
 )
 from hssvm.estimators.parameters import as_calibrator, check_parameter
-from hssvm.estimators.saving import has_form
 from hssvm.kernels.base import Floats
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 
 METHODS = "sigmoid", "isotonic", "temperature"
 

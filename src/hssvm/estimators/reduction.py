@@ -11,11 +11,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.parameters import AT_LEAST_0, check_parameter
+from hssvm.estimators.reports import untrained_report
 from hssvm.estimators.saving import SavableEstimator, rows_are_support
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, PairwisePredictor
 from hssvm.predictors.reduced import Reduction
-from hssvm.training import FitReport
 
 LEAST, STEPS = -7.0, 6
 """The fraction of the support vectors is searched between 2**LEAST and 1, in STEPS bisections."""
@@ -112,29 +112,18 @@ class ReducibleEstimator(SavableEstimator):
             model.n_support_ = np.bincount(codes, minlength=self.classes_.size)
         model.__dict__.pop("support_", None)
         report = self.fit_report_
-        k = self.intercept_.size
-        unknown, none = np.full(k, np.nan), np.zeros(k, np.int64)
         model.__dict__.update(
             _exact=new,
             _compressed=None,
             support_vectors_=X,
             dual_coef_=np.ascontiguousarray(Z.T),
-            fit_report_=FitReport(
-                task=report.task,
+            fit_report_=untrained_report(
+                report.task,
                 n_columns=report.n_columns,
                 n_features=report.n_features,
                 n_classes=report.n_classes,
                 n_support=X.shape[0],
                 reduced_from=exact.X.shape[0],
-                exact_kernel=True,
-                gap=unknown,
-                objective=unknown,
-                n_iter=none,
-                n_rounds=none,
-                n_steps=none,
-                spread=np.zeros(k),
-                disagreement=np.zeros(k),
-                objective_error=np.zeros(k),
             ),
         )
         return model

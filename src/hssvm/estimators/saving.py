@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,12 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.parameters import as_scalar
+from hssvm.estimators.reports import pack_report, unpack_report
 from hssvm.persistence import save_model
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 from hssvm.persistence.plain import from_plain, to_plain
 from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
-from hssvm.training import FitReport
 
 
 class SavableEstimator(BaseEstimator):
@@ -140,7 +139,7 @@ class SavableEstimator(BaseEstimator):
             "data_checksum": self.data_checksum_,
             "forest": self._pack_forest(),
             "attributes": self._pack_attributes(),
-            "fit_report": {name: to_plain(getattr(self.fit_report_, name)) for name in REPORTED},
+            "fit_report": pack_report(self.fit_report_),
         }, arrays
 
     def _pack_forest(self) -> dict[str, int] | None:
@@ -179,10 +178,8 @@ class SavableEstimator(BaseEstimator):
         self.kernel_ = from_plain(document["kernel"])
         predictor = unpack_predictor(document, self.kernel_, arrays)
         self._restore_features(document)
-        attributes = document["attributes"]
         for name in self._saved_names():
-            if name in attributes or not hasattr(type(self), name):  # else of an older version
-                setattr(self, name, from_plain(attributes[name]))
+            setattr(self, name, from_plain(document["attributes"][name]))
         self.fit_report_ = unpack_report(document["fit_report"], n_columns(predictor))
         if isinstance(predictor, LeafwisePredictor):
             self._require_trees(predictor)
@@ -217,14 +214,14 @@ class SavableEstimator(BaseEstimator):
             fits = fits and all(type(name) is str for name in names)
             require(fits, "feature_names is invalid")
             self.feature_names_in_ = np.array(names, dtype=object)
-        self.target_name_ = document.get("target_name")
-        self.data_checksum_ = document.get("data_checksum")
+        self.target_name_, self.data_checksum_ = document["target_name"], document["data_checksum"]
         require(type(self.target_name_) in (str, int, type(None)), "target_name is invalid")
         require(type(self.data_checksum_) in (int, type(None)), "data_checksum is invalid")
-        forest = document.get("forest") or {"fingerprint": 0, "seed": 0}
-        self._fingerprint, self._forest_seed = forest["fingerprint"], forest["seed"]
-        fits = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
-        require(fits, "forest is invalid")
+        forest = document["forest"]
+        if forest is not None:
+            fits = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
+            require(fits, "forest is invalid")
+            self._fingerprint, self._forest_seed = forest["fingerprint"], forest["seed"]
 
     def _restore_support(self, dual_coef: NDArray[Any], support: NDArray[Any] | None) -> None:
         fits = dual_coef.ndim == 2 and dual_coef.dtype.kind == "f"
@@ -237,11 +234,6 @@ class SavableEstimator(BaseEstimator):
         inside = np.all((support >= 0) & (support < self.fit_report_.n_rows))
         require(inside and np.unique(support).size == support.size, "support has invalid rows")
         self.support_ = support
-
-
-def has_form(array: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
-    """Whether `array` is a NumPy array of the given dtype and shape."""
-    return isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
 
 
 def weights(predictor: Predictor) -> NDArray[Any]:
@@ -270,30 +262,3 @@ def name_of(y: Any) -> str | None:
 
 UNFINISHED = {"STOPPED", "MAX_TIME", "MAX_ITER", "FEWER_TREES"}
 """Statuses of a fit that can be resumed."""
-
-REPORTED = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
-"""Fields of a report that are saved."""
-
-ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float}
-"""Types of the items of lists and dicts in a report."""
-
-
-def unpack_report(document: dict[str, Any], n_columns: int) -> FitReport:
-    """Return the report of a fit with `n_columns` columns; ValueError if a field is invalid."""
-    require(document.keys() <= set(REPORTED), "the fit report has unexpected fields")
-    report, empty = FitReport(**{name: from_plain(v) for name, v in document.items()}), FitReport()
-    for name in REPORTED:
-        default = getattr(empty, name)
-        if name not in document and isinstance(default, np.ndarray):  # of an older version
-            setattr(report, name, np.zeros(n_columns, default.dtype))
-        value = getattr(report, name)
-        fits = type(value) is type(default)
-        if isinstance(default, np.ndarray):
-            fits = has_form(value, default.dtype, (n_columns,))
-        elif fits and isinstance(default, list | dict):
-            items = value.values() if isinstance(value, dict) else value
-            fits = all(type(item) is ITEMS[name] for item in items)
-        require(fits, f"{name} of the fit report is invalid")
-    require(report.n_columns == n_columns, "the fit report belongs to another model")
-    report.summary()  # raises OverflowError for numbers that cannot be displayed
-    return report

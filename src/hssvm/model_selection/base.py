@@ -36,17 +36,16 @@ from hssvm.estimators.parameters import (
     integer,
     word,
 )
-from hssvm.estimators.saving import has_form
 from hssvm.estimators.warn import warn
 from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.model_selection.baseline import check_baseline
 from hssvm.model_selection.folds import Folds
-from hssvm.model_selection.results import Results, arrays_of_grid, check_arrays, cv_results
+from hssvm.model_selection.results import Results, check_arrays, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
 from hssvm.model_selection.search import Given, Search, mean_scores
 from hssvm.model_selection.selection import Selected, Selection
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 from hssvm.training import Task, TrainingResult, plan_task, train
 from hssvm.training.checks import check_edge
 from hssvm.training.summary import counted
@@ -86,8 +85,8 @@ class BaseSearch(BaseKernelSVM):
     Cs_: NDArray[np.float64]
     gammas_: NDArray[np.float64]
     scores_: NDArray[np.float64]
-    best_index_: int = -1
-    _arrays: dict[str, Any] | None = None
+    best_index_: int
+    _arrays: dict[str, Any]
     """The results as arrays, from which `cv_results_` is made."""
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -343,16 +342,11 @@ class BaseSearch(BaseKernelSVM):
         self.n_splits_ = self.scores_.shape[-1]
         shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
         require(has_form(self.scores_, np.float64, shape), "scores_ is invalid")
-        if self._arrays is None:  # of an older version, without times
-            self._arrays = arrays_of_grid(self.gammas_, self.Cs_, self.scores_)
-        arrays = self._arrays
-        m = check_arrays(arrays, self.n_splits_)
-        self.cv_results_ = cv_results(arrays)
-        if self.best_index_ < 0:
-            self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
+        m = check_arrays(self._arrays, self.n_splits_)
+        self.cv_results_ = cv_results(self._arrays)
         require(0 <= self.best_index_ < m, "best_index_ is invalid")
-        main = self._main_name()
-        require(callable(self.refit) or main in arrays["scores"], "cv_results_ is invalid")
+        scored = self._main_name() in self._arrays["scores"]
+        require(callable(self.refit) or scored, "cv_results_ is invalid")
         self._set_best()
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.estimators.saving import has_form
 from hssvm.model_selection.search import mean_scores
-from hssvm.persistence.archive import require
+from hssvm.persistence.archive import has_form, require
 
 Values = NDArray[np.float64]
 
@@ -106,29 +105,14 @@ def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_arrays(arrays: dict[str, Any], n_folds: int) -> int:
-    """Check the arrays of a file, complete those of an older version; return their length."""
+    """Check the arrays of a file; return their length."""
     m = np.size(arrays["C"])
-    if "iter" not in arrays:  # a single round
-        arrays |= {"iter": np.zeros(m, np.int64), "n_resources": np.zeros(m, np.int64)}
     for name, kind in {"C": float, "gamma": float, "iter": int, "n_resources": int}.items():
         require(has_form(arrays[name], np.dtype(kind), (m,)), "cv_results_ is invalid")
     tables = [arrays[name] for name in ("fit_time", "score_time")]
     for table in [*tables, *arrays["scores"].values()]:
         require(has_form(table, np.float64, (m, n_folds)), "cv_results_ is invalid")
     return m
-
-
-def arrays_of_grid(gammas: Values, Cs: Values, scores: Values) -> dict[str, Any]:
-    """Candidates of a grid of scores (n_gammas, n_Cs, n_folds), NaN for those not tried."""
-    g, c = np.nonzero(~np.isnan(scores).all(axis=2))
-    unknown = np.full((g.size, scores.shape[2]), np.nan)
-    return {
-        "gamma": gammas[g],
-        "C": Cs[c],
-        "fit_time": unknown,
-        "score_time": unknown,
-        "scores": {"score": scores[g, c]},
-    }
 
 
 def _ranks(rounds: NDArray[np.int64], mean: Values) -> NDArray[np.int32]:

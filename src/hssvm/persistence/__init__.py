@@ -1,7 +1,7 @@
 """Saving and loading of models, in files of plain arrays that contain no code.
 
 A file is a zip archive like NumPy's ``.npz``, which `numpy.load` can open. Arrays that become
-smaller are compressed (from version 4 of the format on). One member is ``model.json``::
+smaller are compressed. One member is ``model.json``::
 
     format, version, hssvm    "hssvm model", the version of the format, and that of hssvm
     class, parameters         "SVC", and the arguments of its constructor
@@ -9,8 +9,9 @@ smaller are compressed (from version 4 of the format on). One member is ``model.
     predictor                 "leafwise", "expansion" or "pairwise" (one-vs-one)
     rows, n_features          "dense", "csr_array" or "csr_matrix", and the number of columns of X
     feature_names             list of str, or null
-    target_name               target column: its name or index; optional
-    data_checksum             checksum of the training data, to resume a fit; optional
+    target_name               target column: its name or index, or null
+    data_checksum             checksum of the training data, to resume a fit, or null
+    forest                    what identifies the trees of a forest that can grow, or null
     attributes, fit_report    the small fitted attributes, such as classes_ and intercept_
 
 The others are arrays, for n rows that are needed for prediction, and k columns::
@@ -36,11 +37,10 @@ A leafwise model has t trees of depth d, which use m rows in all::
 The core does not check these arrays, so all counts and indices are validated against each other
 before a model is created.
 
-To change the format: increment `VERSION` in `model`, keep reading the old versions (see `version_1`
-and `version_2`), and add files of the new version to ``tests/persistence/stored``. ``model.json``
-must remain an uncompressed member with format, version and hssvm, so that old readers can report a
-newer version. A new parameter of an estimator, or a new field of the report, does not change the
-format: it has its default if a file lacks it.
+To change the format: increment `VERSION` in `model`, keep reading the old versions, and add files
+of the new version to ``tests/persistence/stored``. ``model.json`` must remain an uncompressed
+member with format, version and hssvm, so that old readers can report a newer version. A new
+parameter of an estimator does not change the format: it has its default if a file lacks it.
 
 `archive` reads and writes such files; `replace` replaces a file only when the new one is complete;
 `plain` converts Python values to JSON and back, `predictors` predictors to arrays and back; `model`

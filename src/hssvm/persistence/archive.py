@@ -48,6 +48,11 @@ def require(condition: bool | np.bool_, problem: str) -> None:
         raise ValueError(problem)
 
 
+def has_form(array: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
+    """Whether `array` is a NumPy array of the given dtype and shape."""
+    return isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
+
+
 def write(path: str | os.PathLike[str], document: Any, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a file atomically: an existing file is unchanged if this fails."""
     text = json.dumps(document, indent=1, allow_nan=False).encode()

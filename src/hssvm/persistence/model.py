@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 
 from hssvm.persistence.archive import Archive, require, write
 from hssvm.persistence.plain import from_plain
-from hssvm.persistence.version_1 import from_version_1
-from hssvm.persistence.version_2 import from_version_2
 
-FORMAT, VERSION = "hssvm model", 4
+FORMAT, VERSION = "hssvm model", 1
 
 MODULES = {
     "SVC": "hssvm.estimators",
@@ -126,12 +124,7 @@ def load(path: str | PathLike[str]) -> Any:
             )
         with _as_value_error(path), np.errstate(all="ignore"):
             require(found >= 1, f"version {found} of the format does not exist")
-            arrays = archive.arrays()
-            if found < 2:
-                document = from_version_1(document)
-            if found < 3:
-                arrays = from_version_2(document, arrays)
-            return restore_model(document, arrays)
+            return restore_model(document, archive.arrays())
 
 
 def restore_model(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:

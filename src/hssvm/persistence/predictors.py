@@ -135,10 +135,8 @@ def _unpack_tree(X: Rows, directions: NDArray[Any], thresholds: NDArray[Any]) ->
     depth = (thresholds.size + 1).bit_length() - 1
     n_cuts = 2**depth - 1
     fits = directions.dtype == thresholds.dtype == X.dtype and thresholds.shape == (n_cuts,)
-    # Files that were saved before columns were hashed have cuts with all columns.
-    widths = (X.shape[1], cut_width(X))
-    fits = fits and directions.ndim == 2 and directions.shape[1] in widths
-    require(fits and directions.shape[0] == n_cuts, "the cuts of the tree are invalid")
+    fits = fits and directions.shape == (n_cuts, cut_width(X))
+    require(fits, "the cuts of the tree are invalid")
     perm = np.empty(0, np.int64)
     return ClusterTree(perm, depth, directions, thresholds, n_features=X.shape[1])
 

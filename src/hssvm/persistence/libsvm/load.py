@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from hssvm.persistence.model import restore_model
 from hssvm.persistence.plain import to_plain
 from hssvm.persistence.predictors import Arrays, pack_predictor
 from hssvm.predictors import ExpansionPredictor, PairwisePredictor
+from hssvm.training import FitReport
 
 CLASSES = {
     "c_svc": "SVC",
@@ -90,13 +91,15 @@ def load_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
 
 def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
     """Return the document and arrays of a model file of hssvm."""
-    name, attributes, parameters = CLASSES[content.svm_type], {}, _kernel_parameters(content.kernel)
+    name, parameters = CLASSES[content.svm_type], _kernel_parameters(content.kernel)
+    attributes: dict[str, Any] = {"conformity_scores_": None}
     if content.labels.size:
         order = np.argsort(content.labels)
-        attributes = {
+        attributes |= {
             "classes_": content.labels[order],
             "n_support_": content.counts[order],
             "multi_class_": "ovo",
+            "calibration_": None,
         }
         # LIBSVM's first class is positive, of two classes of hssvm the last
         content = with_order(content, order[::-1] if order.size == 2 else order)
@@ -118,6 +121,9 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
         "parameters": parameters,
         "kernel": to_plain(content.kernel),
         "feature_names": None,
+        "target_name": None,
+        "data_checksum": None,
+        "forest": None,
         "attributes": {name: to_plain(value) for name, value in attributes.items()},
         "fit_report": _pack_report(content, TASKS[name], predictor.n_columns),
     }
@@ -139,14 +145,22 @@ def _kernel_parameters(kernel: Gaussian | Linear | Polynomial) -> dict[str, Any]
 
 def _pack_report(content: LibsvmModel, task: str, n_columns: int) -> dict[str, Any]:
     """Return the report of a model whose training is unknown; its number of rows is 0."""
-    unknown = to_plain(np.full(n_columns, np.nan))
-    return {
-        "task": task,
-        "n_columns": n_columns,
-        "n_features": int(content.X.shape[1]),
-        "n_classes": int(content.labels.size),
-        "n_support": int(content.X.shape[0]),
-        "exact_kernel": True,
-        "gap": unknown,
-        "objective": unknown,
-    }
+    unknown, none = np.full(n_columns, np.nan), np.zeros(n_columns, np.int64)
+    report = FitReport(
+        task=task,
+        n_columns=n_columns,
+        n_features=int(content.X.shape[1]),
+        n_classes=int(content.labels.size),
+        n_support=int(content.X.shape[0]),
+        exact_kernel=True,
+        gap=unknown,
+        objective=unknown,
+        n_iter=none,
+        n_rounds=none,
+        n_steps=none,
+        spread=np.zeros(n_columns),
+        disagreement=np.zeros(n_columns),
+        objective_error=np.zeros(n_columns),
+    )
+    saved = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
+    return {name: to_plain(getattr(report, name)) for name in saved}
