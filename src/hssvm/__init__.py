@@ -4,12 +4,12 @@
 once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads a saved model,
 `load_libsvm` one of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
-The packages, each built on those after it: `model_selection`, `dask` (estimators for more than one
-machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `export` (to NumPy and ONNX) and
-`io` (data files); `persistence`; `training`, the pipeline of all estimators; `solvers` and
-`predictors`; `problems` and `operators`; and the engine in `hss` and `kernels`, which compresses
-the kernel matrix of n points to O(n) numbers and factors it. `plotting` draws the results, `cli` is
-the command line.
+The packages, each built on those after it: `loading`; `model_selection`, `dask` (estimators for
+more than one machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `export` (to NumPy
+and ONNX) and `io` (data files); `persistence` (model files); `training`, the pipeline of all
+estimators; `solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and
+`kernels`, which compresses the kernel matrix of n points to O(n) numbers and factors it. `plotting`
+draws the results, `cli` is the command line.
 """
 
 from importlib import import_module
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hssvm.dropin import patch_sklearn, unpatch_sklearn
     from hssvm.estimators import SVC, SVR, OneClassSVM, svc_path
+    from hssvm.loading import load, load_libsvm
     from hssvm.model_selection import SVCCV, SVRCV
-    from hssvm.persistence import load, load_libsvm
 
 __version__ = version("hssvm")
 __all__ = [
@@ -29,8 +29,9 @@ __all__ = [
 ]  # fmt: skip
 
 _PACKAGES = (
-    "cli", "dask", "dropin", "estimators", "export", "hss", "io", "kernels", "model_selection",
-    "persistence", "operators", "plotting", "predictors", "problems", "solvers", "training",
+    "cli", "dask", "dropin", "estimators", "export", "hss", "io", "kernels", "loading",
+    "model_selection", "persistence", "operators", "plotting", "predictors", "problems", "solvers",
+    "training",
 )  # fmt: skip
 _MODULES = {
     "SVC": "estimators",
@@ -39,8 +40,8 @@ _MODULES = {
     "svc_path": "estimators",
     "SVCCV": "model_selection",
     "SVRCV": "model_selection",
-    "load": "persistence",
-    "load_libsvm": "persistence",
+    "load": "loading",
+    "load_libsvm": "loading",
     "patch_sklearn": "dropin",
     "unpatch_sklearn": "dropin",
 }

@@ -16,8 +16,10 @@ from sklearn.model_selection import KFold
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm.estimators.saving import SavableEstimator
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
+from hssvm.loading.model import CLASSES
 from hssvm.persistence.model import VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -305,6 +307,15 @@ def test_parameters_that_are_not_plain_are_named(rng, tmp_path):
 def test_classes_of_others_are_refused(rng, tmp_path):
     with pytest.raises(ValueError, match="not your class MySVC"):
         MySVC(random_state=0, tol=0.1).fit(*data(rng)).save(tmp_path / "a")
+
+
+def subclasses(cls):
+    return {cls}.union(*map(subclasses, cls.__subclasses__()))
+
+
+def test_every_estimator_that_can_be_saved_can_be_loaded():
+    savable = {cls for cls in subclasses(SavableEstimator) if cls.__name__ in hssvm.__all__}
+    assert set(CLASSES.values()) == savable
 
 
 def test_nothing_that_could_not_be_loaded_is_written(fitted, tmp_path):

@@ -12,7 +12,6 @@ from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats
-from hssvm.persistence import savable
 from hssvm.persistence.archive import require
 from hssvm.training import NoveltyDetection
 from hssvm.training.certificate import Certificate
@@ -20,7 +19,6 @@ from hssvm.training.cost import CostEstimate
 from hssvm.training.tasks import raised_intercept
 
 
-@savable
 class OneClassSVM(OutlierMixin, BaseKernelSVM):
     """One-class support vector machine for large data sets.
 

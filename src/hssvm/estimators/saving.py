@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.parameters import as_scalar
 from hssvm.estimators.reports import pack_report, unpack_report
-from hssvm.persistence import save_model
+from hssvm.persistence import write_model
 from hssvm.persistence.archive import has_form, require
 from hssvm.persistence.plain import from_plain, to_plain
 from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
@@ -22,8 +24,8 @@ from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePred
 class SavableEstimator(BaseEstimator):
     """An estimator with a `save` method.
 
-    A subclass lists its own attributes in `_saved`, checks them in `_after_load`, and is decorated
-    with `hssvm.persistence.savable`. A file stores what its `_predictor` needs.
+    A subclass lists its own attributes in `_saved`, checks them in `_after_load`, and is one of the
+    classes of `hssvm.loading.model`. A file stores what its `_predictor` needs.
     """
 
     _saved: ClassVar[tuple[str, ...]] = ("intercept_",)
@@ -98,8 +100,20 @@ class SavableEstimator(BaseEstimator):
         True
         """
         check_is_fitted(self)
+        cls = type(self)
+        if cls.__module__.partition(".")[0] != "hssvm":
+            raise ValueError(
+                f"model files store the estimators of hssvm, but not your class {cls.__name__}; "
+                "use joblib.dump"
+            )
         document, arrays = self._pack()
-        save_model(type(self), document, arrays, path)
+        try:
+            restore_model(cls, json.loads(json.dumps(document)), dict(arrays))
+        except ValueError as error:
+            raise ValueError(
+                f"the model cannot be saved, because the file could not be loaded: {error}"
+            ) from error
+        write_model(path, cls.__name__, document, arrays)
 
     def _require_exact(self, what: str) -> ExpansionPredictor:
         """Return the exact predictor; raise ValueError if there are no support vectors."""
@@ -234,6 +248,22 @@ class SavableEstimator(BaseEstimator):
         inside = np.all((support >= 0) & (support < self.fit_report_.n_rows))
         require(inside and np.unique(support).size == support.size, "support has invalid rows")
         self.support_ = support
+
+
+Model = TypeVar("Model", bound=SavableEstimator)
+
+
+def restore_model(cls: type[Model], document: dict[str, Any], arrays: Arrays) -> Model:
+    """Create a fitted model from the document and arrays of a file; ValueError if invalid."""
+    parameters = {key: from_plain(value) for key, value in document["parameters"].items()}
+    unknown = sorted(parameters.keys() - inspect.signature(cls).parameters)
+    require(
+        not unknown,
+        f"this version of {cls.__name__} has no parameter {unknown}; a later one may have it",
+    )
+    model = cls(**parameters)
+    cls._restore(model, document, arrays)
+    return model
 
 
 def weights(predictor: Predictor) -> NDArray[Any]:

@@ -10,12 +10,10 @@ from hssvm.estimators.base import FitInput
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
 from hssvm.hss import Compressor
-from hssvm.persistence import savable
 from hssvm.training import Classification
 from hssvm.training.cost import CostEstimate
 
 
-@savable
 class SVC(Classifier):
     """C-support vector classification for large data sets.
 

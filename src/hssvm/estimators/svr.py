@@ -10,12 +10,10 @@ from hssvm.estimators.base import FitInput
 from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
 from hssvm.hss import Compressor
-from hssvm.persistence import savable
 from hssvm.training import Regression
 from hssvm.training.cost import CostEstimate
 
 
-@savable
 class SVR(Regressor):
     """Epsilon-support vector regression for large data sets.
 

@@ -20,12 +20,10 @@ from hssvm.model_selection.base import BaseSearch
 from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
 from hssvm.model_selection.folds import Folds
-from hssvm.persistence import savable
 from hssvm.training import Classification
 from hssvm.training.precision import in_precision_of_rows
 
 
-@savable
 class SVCCV(BaseSearch, Classifier):
     """`SVC` with C and gamma chosen by cross-validation.
 

@@ -16,7 +16,6 @@ from hssvm.hss import Compressor
 from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
 from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import RegressionFolds
-from hssvm.persistence import savable
 from hssvm.persistence.archive import require
 from hssvm.training import Regression
 from hssvm.training.precision import in_precision_of_rows
@@ -25,7 +24,6 @@ TUBE = 0.1
 """epsilon='auto', relative to the standard deviation of y."""
 
 
-@savable
 class SVRCV(BaseSearch, Regressor):
     """`SVR` with C and gamma chosen by cross-validation.
 

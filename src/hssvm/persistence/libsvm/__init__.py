@@ -23,13 +23,15 @@ vectors have k - 1 coefficients, packed as in `hssvm.problems.PairsProblem`. Lab
 of their first occurrence in the training data; `classes` sorts them, as `classes_` must be sorted.
 
 `contents` has the content of a file as an object, which `read` and `write` convert from and to
-text; `load` creates an estimator, and ``hssvm.estimators.libsvm`` converts one. `scale` writes the
-range file of ``svm-scale`` for models that scale their features.
+text. ``hssvm.loading.libsvm`` creates an estimator from it, and ``hssvm.estimators.libsvm`` makes
+one from an estimator. `scale` writes the range file of ``svm-scale`` for models that scale their
+features.
 """
 
+from hssvm.persistence.libsvm.classes import with_order
 from hssvm.persistence.libsvm.contents import LibsvmModel
-from hssvm.persistence.libsvm.load import load_libsvm
+from hssvm.persistence.libsvm.read import read_libsvm
 from hssvm.persistence.libsvm.scale import write_range
 from hssvm.persistence.libsvm.write import write_libsvm
 
-__all__ = ["LibsvmModel", "load_libsvm", "write_libsvm", "write_range"]
+__all__ = ["LibsvmModel", "read_libsvm", "with_order", "write_libsvm", "write_range"]

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from hssvm.estimators import SVC, SVR, OneClassSVM
+from hssvm.estimators.reports import pack_report, untrained_report
+from hssvm.estimators.saving import restore_model
 from hssvm.kernels import Gaussian, Linear, Polynomial
-from hssvm.persistence.libsvm.classes import with_order
-from hssvm.persistence.libsvm.contents import LibsvmModel
-from hssvm.persistence.libsvm.read import read_libsvm
-from hssvm.persistence.model import restore_model
+from hssvm.persistence.libsvm import LibsvmModel, read_libsvm, with_order
 from hssvm.persistence.plain import to_plain
 from hssvm.persistence.predictors import Arrays, pack_predictor
 from hssvm.predictors import ExpansionPredictor, PairwisePredictor
 from hssvm.training import FitReport
 
-CLASSES = {
-    "c_svc": "SVC",
-    "nu_svc": "SVC",
-    "epsilon_svr": "SVR",
-    "nu_svr": "SVR",
-    "one_class": "OneClassSVM",
+TASKS = {
+    "c_svc": (SVC, "classification"),
+    "nu_svc": (SVC, "classification"),
+    "epsilon_svr": (SVR, "regression"),
+    "nu_svr": (SVR, "regression"),
+    "one_class": (OneClassSVM, "novelty detection"),
 }
-"""Estimators by svm_type."""
-
-TASKS = {"SVC": "classification", "SVR": "regression", "OneClassSVM": "novelty detection"}
+"""Estimators and names of the task by svm_type."""
 
 
 def load_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
@@ -84,15 +82,14 @@ def load_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
             stacklevel=2,
         )
     try:
-        return restore_model(*_pack(content))
+        return restore_model(TASKS[content.svm_type][0], *_pack(content))
     except ValueError as error:
         raise ValueError(f"{path} is not a model that hssvm can represent: {error}") from error
 
 
 def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
     """Return the document and arrays of a model file of hssvm."""
-    name, parameters = CLASSES[content.svm_type], _kernel_parameters(content.kernel)
-    attributes: dict[str, Any] = {"conformity_scores_": None}
+    parameters, attributes = _kernel_parameters(content.kernel), dict[str, Any]()
     if content.labels.size:
         order = np.argsort(content.labels)
         attributes |= {
@@ -106,18 +103,17 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
     if content.labels.size == 2 and content.sigmoids is not None:
         parameters["probability"] = "sigmoid"
         attributes["calibration_"] = "sigmoid", [content.sigmoids[:, 0]]
-    if name == "OneClassSVM":
-        attributes["offset_"] = content.rho
     predictor = _predictor(content)
     attributes |= {
         "intercept_": -content.rho,
+        "offset_": content.rho,
+        "conformity_scores_": None,
         "feature_shift_": None,
         "feature_factor_": None,
     }
     fields, arrays = pack_predictor(predictor)
     document = {
         **fields,
-        "class": name,
         "parameters": parameters,
         "kernel": to_plain(content.kernel),
         "feature_names": None,
@@ -125,7 +121,7 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
         "data_checksum": None,
         "forest": None,
         "attributes": {name: to_plain(value) for name, value in attributes.items()},
-        "fit_report": _pack_report(content, TASKS[name], predictor.n_columns),
+        "fit_report": pack_report(_report(content, predictor.n_columns)),
     }
     return document, arrays
 
@@ -143,24 +139,11 @@ def _kernel_parameters(kernel: Gaussian | Linear | Polynomial) -> dict[str, Any]
     return {"kernel": "rbf" if isinstance(kernel, Gaussian) else "poly", **asdict(kernel)}
 
 
-def _pack_report(content: LibsvmModel, task: str, n_columns: int) -> dict[str, Any]:
-    """Return the report of a model whose training is unknown; its number of rows is 0."""
-    unknown, none = np.full(n_columns, np.nan), np.zeros(n_columns, np.int64)
-    report = FitReport(
-        task=task,
+def _report(content: LibsvmModel, n_columns: int) -> FitReport:
+    return untrained_report(
+        TASKS[content.svm_type][1],
         n_columns=n_columns,
         n_features=int(content.X.shape[1]),
         n_classes=int(content.labels.size),
         n_support=int(content.X.shape[0]),
-        exact_kernel=True,
-        gap=unknown,
-        objective=unknown,
-        n_iter=none,
-        n_rounds=none,
-        n_steps=none,
-        spread=np.zeros(n_columns),
-        disagreement=np.zeros(n_columns),
-        objective_error=np.zeros(n_columns),
     )
-    saved = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
-    return {name: to_plain(getattr(report, name)) for name in saved}
