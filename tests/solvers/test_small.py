@@ -11,6 +11,7 @@ from hssvm import _core
 from hssvm.kernels import CallableKernel, Gaussian, Linear
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
 from hssvm.solvers import Solution, Status, solve_small
+from hssvm.solvers.small import small_solver
 
 
 def solve(problem, kernel, X, start, *arguments):
@@ -71,7 +72,7 @@ def test_a_start_is_used(rng):
     first = solve(problem, Gaussian(0.7), X, np.zeros((300, 1)), 1e-8)
     arguments = [np.sign(y), *(np.ascontiguousarray(b[:, 0]) for b in problem.box(np.arange(300)))]
     z, F = first.Z[:, 0].copy(), np.zeros(300)
-    steps, gap = Gaussian(0.7).small_solver(X)(*arguments, 0.0, z, F, 1e-7, 1000)
+    steps, gap = small_solver(Gaussian(0.7), X)(*arguments, 0.0, z, F, 1e-7, 1000)
     assert steps == 0 and gap <= 1e-7
 
 
@@ -117,10 +118,10 @@ def test_shapes_are_checked(rng):
     for wrong in (0, 1, 2, 4, 5):
         bad = [part[:-1] if place == wrong else part for place, part in enumerate(good)]
         with pytest.raises(ValueError, match="shapes do not match"):
-            Gaussian(1.0).small_solver(X)(*bad)
+            small_solver(Gaussian(1.0), X)(*bad)
         with pytest.raises(ValueError, match="shapes do not match"):
             _core.solve_small(np.eye(20), *bad)
     with pytest.raises(ValueError, match="square"):
         _core.solve_small(np.ones((20, 19)), *good)
     with pytest.raises(TypeError):
-        Gaussian(1.0).small_solver(X.astype(np.float32))(*good)
+        small_solver(Gaussian(1.0), X.astype(np.float32))(*good)

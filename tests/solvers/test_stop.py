@@ -9,6 +9,8 @@ import pytest
 
 from hssvm import _core
 from hssvm.kernels import Linear
+from hssvm.kernels.base import core_rows
+from hssvm.solvers.small import small_solver
 
 N_STEPS = 10**11  # hours
 
@@ -23,7 +25,7 @@ def endless(rng):
 def solve_small(rng, stop):
     X, sign, lower, upper = endless(rng)
     z, F = np.zeros(60), np.zeros(60)
-    solver = Linear().small_solver(X)
+    solver = small_solver(Linear(), X)
     return solver(sign, lower, upper, 0.0, z, F, 1e-15, N_STEPS, stop)[0]
 
 
@@ -45,9 +47,9 @@ def smo(n_problems):
 def solve_pairs(rng, stop):
     X, _, lower, upper = endless(rng)
     z, F, steps = np.zeros(120), np.zeros(120), np.zeros(2, np.int64)
-    Linear().solve_pairs(
-        X, np.array([0, 60, 120]), np.tile(np.arange(60), 2), np.tile(lower + upper, 2), 1e-15,
-        N_STEPS, z, F, *np.zeros((3, 2)), steps, stop,
+    _core.solve_pairs(
+        Linear().core, core_rows(X), np.array([0, 60, 120]), np.tile(np.arange(60), 2),
+        np.tile(lower + upper, 2), 1e-15, N_STEPS, z, F, *np.zeros((3, 2)), steps, stop,
     )  # fmt: skip
     return steps.max()
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -200,30 +199,6 @@ class Kernel(ABC):
         (m, k) array with the dtype of W, which is also that of X and Y
         """
 
-    def leaf_expansions(
-        self,
-        Y: Rows,
-        rows: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        W: Floats,
-        directions: Floats,
-        thresholds: Floats,
-    ) -> _core.LeafExpansions | None:
-        """Return the expansions of the leaves of a tree, for fast evaluation at few points.
-
-        Parameters
-        ----------
-        Y, rows, ends, W
-            As `Y`, `y_rows`, `y_ends` and `W` of `grouped_product`.
-        directions, thresholds
-            The cuts of the tree.
-
-        Returns
-        -------
-        None if the core does not implement the kernel, or not for such rows
-        """
-        return None
-
     def product(self, X: Rows, Y: Rows, W: Floats) -> Floats:
         """``k(X, Y) W``, (m, k), without storing the kernel block."""
         one_group, n = np.zeros(X.shape[0], np.int64), Y.shape[0]
@@ -241,28 +216,14 @@ class Kernel(ABC):
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`, whose entries the core computes on demand."""
 
-    def small_solver(self, X: Rows) -> Callable[..., tuple[int, float]]:
-        """Return a solver of problems on the kernel matrix of few rows; see `hssvm.solvers.small`.
-
-        Parameters
-        ----------
-        X : (n, p)
-
-        Returns
-        -------
-        callable
-            Its arguments are those of ``_core.solve_small`` after the kernel matrix. It returns the
-            number of steps, and the gap.
-        """
-        return partial(_core.solve_small, self.block(X))
-
 
 class CoreKernel(Kernel):
     """A kernel that is implemented in the core."""
 
     @property
     @abstractmethod
-    def _core_kernel(self) -> _core.Kernel: ...
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
 
     @with_serial_blas
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
@@ -271,7 +232,7 @@ class CoreKernel(Kernel):
         X, Y = (X, X) if Y is None else _match_formats(X, as_rows(Y))
         X, Y = occurring_columns(X, Y)
         out: Floats = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
-        _core.kernel_block(self._core_kernel, core_rows(X), core_rows(Y), out)
+        _core.kernel_block(self.core, core_rows(X), core_rows(Y), out)
         return out
 
     @with_serial_blas
@@ -289,25 +250,9 @@ class CoreKernel(Kernel):
         order, x_ends = sort_groups(groups, y_ends.size - 1)
         out: Floats = np.empty((X.shape[0], W.shape[1]), dtype=W.dtype)
         _core.grouped_product(
-            self._core_kernel, core_rows(X), order, x_ends, core_rows(Y), y_rows, y_ends, W, out
+            self.core, core_rows(X), order, x_ends, core_rows(Y), y_rows, y_ends, W, out
         )
         return out
-
-    def leaf_expansions(
-        self,
-        Y: Rows,
-        rows: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        W: Floats,
-        directions: Floats,
-        thresholds: Floats,
-    ) -> _core.LeafExpansions | None:
-        """Return the expansions of the leaves of a tree; see `Kernel.leaf_expansions`."""
-        if scipy.sparse.issparse(Y):
-            return None
-        return _core.LeafExpansions(
-            self._core_kernel, core_rows(Y), rows, ends, W, directions, thresholds
-        )
 
     def value_cost(self, X: Rows) -> float:
         """Nominal seconds per kernel value; see `Kernel.value_cost`."""
@@ -316,17 +261,7 @@ class CoreKernel(Kernel):
     def matrix(self, X: Rows) -> _core.KernelMatrix:
         """Return the kernel matrix of `X`; see `Kernel.matrix`."""
         (X,) = occurring_columns(as_rows(X))
-        return _core.KernelMatrix(self._core_kernel, core_rows(X))
-
-    def small_solver(self, X: Rows) -> Callable[..., tuple[int, float]]:
-        """Return a solver that computes only the rows of the kernel that it needs."""
-        if scipy.sparse.issparse(X):
-            return super().small_solver(X)
-        return partial(_core.solve_small, self._core_kernel, core_rows(as_rows(X)))
-
-    def solve_pairs(self, X: Floats, *pairs: Any) -> None:
-        """Solve problems on few rows of `X` each; see `hssvm.training.pairs`."""
-        _core.solve_pairs(self._core_kernel, core_rows(as_rows(X)), *pairs)
+        return _core.KernelMatrix(self.core, core_rows(X))
 
 
 def unit_diagonal(X: Rows) -> Floats:

@@ -45,7 +45,8 @@ class Polynomial(CoreKernel):
             )
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("polynomial", self.gamma, self.coef0, int(self.degree))
 
     def diag(self, X: Rows) -> Floats:
@@ -67,7 +68,8 @@ class Linear(CoreKernel):
     """
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("polynomial", 1.0)
 
     def diag(self, X: Rows) -> Floats:

@@ -20,7 +20,8 @@ class RadialKernel(CoreKernel):
         require_positive(gamma=self.gamma)
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel(self.name, self.gamma)
 
     def diag(self, X: Rows) -> Floats:

@@ -56,7 +56,8 @@ class Tanimoto(SimilarityKernel):
     """
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("ratio")
 
     def diag(self, X: Rows) -> Floats:
@@ -81,7 +82,8 @@ class MinMax(CountKernel):
     """
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("ratio", similarity="minima")
 
     def diag(self, X: Rows) -> Floats:
@@ -103,7 +105,8 @@ class HistogramIntersection(CountKernel):
     """
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("polynomial", similarity="minima")
 
     def diag(self, X: Rows) -> Floats:
@@ -137,7 +140,8 @@ class ChiSquared(CountKernel):
         require_positive(gamma=self.gamma)
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("gaussian", self.gamma, similarity="harmonic_means")
 
     def diag(self, X: Rows) -> Floats:
@@ -171,7 +175,8 @@ class Categorical(SimilarityKernel):
         require_positive(gamma=self.gamma)
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("gaussian", self.gamma / 2, similarity="matches")
 
     def check_rows(self, X: Rows) -> None:
@@ -204,7 +209,8 @@ class Cosine(SimilarityKernel):
     """
 
     @property
-    def _core_kernel(self) -> _core.Kernel:
+    def core(self) -> _core.Kernel:
+        """The kernel as an object of the core."""
         return _core.Kernel("cosine")
 
     def diag(self, X: Rows) -> Floats:

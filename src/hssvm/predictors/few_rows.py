@@ -11,14 +11,15 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.aligned import Aligned
-from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows, core_rows
 
 LeafArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]
-"""Arguments of `Kernel.leaf_expansions` after the rows."""
+"""The rows of each leaf of a tree, their offsets and weights, and the cuts of the tree."""
 
 FEW_ROWS = 4
 """Number of rows per leaf up to which a predictor evaluates them one at a time."""
@@ -57,9 +58,10 @@ class FewRowsPredictor(Aligned, ABC):
 
     @cached_property
     def _few_rows(self) -> list[_core.LeafExpansions] | None:
-        trees = [self.kernel.leaf_expansions(self.X, *tree) for tree in self.leaf_arrays()]
-        known = [tree for tree in trees if tree is not None]
-        return known if len(known) == len(trees) else None
+        if not isinstance(self.kernel, CoreKernel) or scipy.sparse.issparse(self.X):
+            return None
+        core, Y = self.kernel.core, core_rows(self.X)
+        return [_core.LeafExpansions(core, Y, *tree) for tree in self.leaf_arrays()]
 
     def _values_of_few(self, X: Rows) -> Floats | None:
         """Mean over the trees, or None if `X` has many rows or has to be converted."""

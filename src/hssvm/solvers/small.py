@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+import scipy.sparse
 
-from hssvm.kernels.base import Kernel, Rows
+from hssvm import _core
+from hssvm.kernels.base import CoreKernel, Kernel, Rows, as_rows, core_rows
 from hssvm.problems.base import Problem
 from hssvm.solvers.solution import Callback, Solution, Status, Stop
 from hssvm.solvers.working_kernel import step_work
@@ -59,7 +63,7 @@ def solve_small(
     """
     per_step = float(step_work(np.array(problem.n), problem.dtype))
     call_steps = 1 + int(min(CALL_WORK, max_work) / per_step)
-    work, solve = 0.0, kernel.small_solver(X)
+    work, solve = 0.0, small_solver(kernel, X)
     for j in np.flatnonzero(solution.gap > tol):
         column, index = problem.columns(np.array([j])), np.array([j])
         lower, upper = (np.ascontiguousarray(side) for side in column.box(np.arange(problem.n)))
@@ -90,3 +94,14 @@ def solve_small(
             elif work > max_work:
                 status = Status.MAX_WORK
         solution.status[j] = status
+
+
+def small_solver(kernel: Kernel, X: Rows) -> Callable[..., tuple[int, float]]:
+    """Return ``_core.solve_small`` for the kernel matrix of `X`.
+
+    The arguments of the result are those after the kernel matrix; it returns the number of steps,
+    and the gap. It computes only the rows of the kernel that it needs, if the core can.
+    """
+    if isinstance(kernel, CoreKernel) and not scipy.sparse.issparse(X):
+        return partial(_core.solve_small, kernel.core, core_rows(as_rows(X)))
+    return partial(_core.solve_small, kernel.block(X))

@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import CoreKernel, Floats, Rows
+from hssvm import _core
+from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, core_rows
 from hssvm.problems import BaseProblem, Part
 from hssvm.problems.base import Objective
 from hssvm.solvers import Solution, Status
@@ -131,14 +132,14 @@ class _Run:
         batch = self.problem.batch(numbers)
         z = solution.Z[batch.rows, batch.columns]
         F = np.empty_like(z)
-        values, steps = np.empty((3, numbers.size)), np.empty(numbers.size, np.int64)
+        primal, dual, intercept = np.empty((3, numbers.size))
+        steps = np.empty(numbers.size, np.int64)
         max_steps = 0 if status else int(min(FEW_STEPS, solver.max_iter))
-        solver.kernel.solve_pairs(
-            self.X, batch.offsets, batch.rows, batch.bound, solver.tol, max_steps, z, F, *values,
-            steps, self.monitor.stop,
+        _core.solve_pairs(
+            solver.kernel.core, core_rows(as_rows(self.X)), batch.offsets, batch.rows, batch.bound,
+            solver.tol, max_steps, z, F, primal, dual, intercept, steps, self.monitor.stop,
         )  # fmt: skip
         status = status or self.monitor.stop()
-        primal, dual, intercept = values
         gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
         finite = np.isfinite(gap)  # the others are left for `solve_one_by_one`
         rows = np.repeat(finite, np.diff(batch.offsets))
