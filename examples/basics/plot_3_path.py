@@ -8,10 +8,10 @@ Train models for many values of C on one compressed kernel matrix with ``svc_pat
 # %%
 # One label in ten is wrong, and a large C fits this noise.
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from hssvm import svc_path
-from hssvm.plotting import PathDisplay
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((12_000, 4))
@@ -30,7 +30,20 @@ for name, seconds in path.fit_report_.seconds.items():
     print(f"{name:9s}{seconds:6.2f} s")
 
 # %%
-# Plot the accuracy on test rows, and the number of support vectors. With a small C, the model is
+# Plot the accuracy on test rows, and the fraction of support vectors. With a small C, the model is
 # smooth and nearly all rows are support vectors; with a large C, it fits the noise.
 
-PathDisplay.from_path(path, X[test], y[test]).plot()
+accuracy = np.mean(path.predict(X[test]) == y[test, None], axis=0)
+support = np.count_nonzero(path.dual_coef_, axis=1) / path.fit_report_.n_rows
+best = accuracy.argmax()
+
+_, ax = plt.subplots(figsize=(5.6, 3.6), layout="compressed")
+ax.semilogx(Cs, accuracy, "C0o-")
+ax.semilogx(Cs[best], accuracy[best], "C0*", ms=14)
+ax.set(xlabel="C", title=f"best accuracy {accuracy[best]:.3f} at C = {Cs[best]:.3g}")
+ax.set_ylabel("accuracy", color="C0")
+ax.grid(alpha=0.3)
+right = ax.twinx()
+right.plot(Cs, support, "C1s--")
+right.set_ylabel("fraction of support vectors", color="C1")
+right.set_ylim(0, 1)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.rows import noisy_classes
+from sklearn.base import clone
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
@@ -74,6 +75,39 @@ def test_a_tube_around_all_rows_needs_no_support_vectors(rng):
     X = rng.standard_normal((100, 2))
     model = SVR(epsilon=100.0).fit(X, X[:, 0])
     assert "model      0 support vectors (0.0% of the rows)" in model.summary()
+
+
+@pytest.mark.parametrize(
+    ("model", "stages"),
+    [
+        (SVC(C=10, refine=False, n_trees=1), ["solve"]),
+        (SVC(C=10, refine=True), ["refine"]),
+        (SVR(C=10, refine=True), ["solve", "refine"]),
+    ],
+    ids=["compressed", "exact", "refined"],
+)
+def test_the_history_ends_with_the_gap_of_the_report(model, stages, rng, tmp_path):
+    X = rng.standard_normal((int(rng.choice([2500, 3500])), 2))
+    model = clone(model).set_params(random_state=0).fit(X, np.hypot(*X.T) < 1)
+    report = model.fit_report_
+    assert [stage for stage, steps in report.history.items() if steps] == stages
+    assert report.history[stages[-1]][-1][1][0] == report.gap[0]
+    if "solve" in stages:
+        iterations, gaps = zip(*report.history["solve"], strict=True)
+        assert iterations[-1] == report.n_iter[0]
+        assert np.all(np.diff(gaps, axis=0) <= 0)  # the best so far
+    model.save(tmp_path / "model")
+    assert hssvm.load(tmp_path / "model").fit_report_.history == {}
+
+
+def test_the_history_of_a_forest_is_that_of_its_first_tree(rng):
+    X = rng.standard_normal((2500, 2))
+    parameters = {"C": 10, "tol": 1e-3, "leaf_size": 128, "max_rank": 16, "random_state": 0}
+    forest, tree = (
+        SVC(n_trees=n_trees, **parameters).fit(X, np.hypot(*X.T) < 1).fit_report_.history["solve"]
+        for n_trees in (2, 1)
+    )
+    assert forest == tree
 
 
 def test_results_are_shown_as_text(rng):

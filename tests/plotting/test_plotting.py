@@ -12,21 +12,18 @@ from matplotlib.collections import PolyCollection
 from matplotlib.contour import ContourSet
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import kernel_matrix
-from sklearn.base import clone
 from sklearn.calibration import calibration_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm import SVC, SVCCV, SVR, OneClassSVM
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
     BoundaryDisplay,
     CalibrationDisplay,
-    ConvergenceDisplay,
     KernelMatrixDisplay,
-    PathDisplay,
     RankDisplay,
     ScoreGridDisplay,
     SingularValueDisplay,
@@ -316,54 +313,6 @@ def rings(rng, n):
     return X, np.hypot(*X.T) < 1
 
 
-@pytest.mark.parametrize(
-    "model",
-    [SVC(C=10, refine=False, n_trees=1), SVC(C=10, refine=True), SVR(C=10, refine=True)],
-)
-def test_convergence(model, rng):
-    X, y = rings(rng, int(rng.choice([2500, 3500])))
-    model = clone(model).set_params(random_state=0).fit(X, y)
-    report = model.fit_report_
-    display = ConvergenceDisplay.from_estimator(model).plot()
-    if isinstance(model, SVC) and model.refine:
-        assert display.iterations.size == 0
-        assert display.ax_.get_xlabel() == "round"
-    else:
-        assert display.iterations[-1] == report.n_iter[0]
-        assert np.all(np.diff(display.gaps[:, 0]) <= 0)  # the best so far
-    gaps = display.exact_gaps if model.refine else display.gaps
-    assert gaps[-1, 0] == report.gap[0]
-    assert (display.rounds.size > 0) == model.refine
-    assert len(display.lines_) == (display.rounds.size > 0) + (display.iterations.size > 0)
-
-
-def test_convergence_of_a_forest_is_that_of_its_first_tree(rng):
-    X, y = rings(rng, 2500)
-    forest, tree = (
-        SVC(C=10, n_trees=n_trees, tol=1e-3, leaf_size=128, max_rank=16, random_state=0).fit(X, y)
-        for n_trees in (2, 1)
-    )
-    shown, expected = (ConvergenceDisplay.from_estimator(model) for model in (forest, tree))
-    assert_array_equal(shown.iterations, expected.iterations)
-    assert_array_equal(shown.gaps, expected.gaps)
-
-
-def test_convergence_needs_a_history(rng, tmp_path):
-    X, y = rings(rng, 200)
-    SVC().fit(X, y).save(tmp_path / "model")
-    with pytest.raises(ValueError, match="no history"):
-        ConvergenceDisplay.from_estimator(hssvm.load(tmp_path / "model"))
-
-
-def test_path(rng):
-    X, y = rings(rng, 2500)
-    path = svc_path(X, y, [0.01, 1.0, 100.0], random_state=0)
-    display = PathDisplay.from_path(path, X, y).plot()
-    assert_allclose(display.scores[1], np.mean(path.predict(X)[:, 1] == y))
-    assert display.ax_.get_xscale() == "log"
-    assert np.all((display.support > 0) & (display.support <= 1))
-
-
 @pytest.mark.parametrize("refine", [False, True])
 def test_boundary(refine, rng):
     X, y = rings(rng, 2500)
@@ -524,10 +473,9 @@ def test_fits_in_pipelines(rng):
     X, y = rings(rng, 2500)
     svc = SVC(C=10, refine=False, random_state=0)
     model = make_pipeline(StandardScaler(), svc).fit(X, y)
-    for kind in (RankDisplay, ConvergenceDisplay):
-        inside, whole = kind.from_estimator(svc), kind.from_estimator(model)
-        for field in fields(kind):
-            assert_array_equal(getattr(whole, field.name), getattr(inside, field.name))
+    inside, whole = RankDisplay.from_estimator(svc), RankDisplay.from_estimator(model)
+    for field in fields(RankDisplay):
+        assert_array_equal(getattr(whole, field.name), getattr(inside, field.name))
 
 
 def test_ranks_are_those_of_the_matrix(rng, monkeypatch):

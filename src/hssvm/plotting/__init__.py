@@ -3,16 +3,13 @@
 Each Display stores numbers, and its ``plot`` method draws them with matplotlib, which nothing else
 needs. `singular_values` shows why the kernel matrix as a whole does not have low rank,
 `kernel_matrix` the effect of ordering its rows by the cluster tree, `ranks` the compressed matrix,
-`score_grid` the scores over the parameters, `path` over C alone. `convergence` shows the gap during
-a fit, `boundary` the decision function in a plane, `calibration` how far probabilities can be
-trusted.
+`score_grid` the scores over the parameters, `boundary` the decision function in a plane,
+`calibration` how far probabilities can be trusted.
 """
 
 from hssvm.plotting.boundary import BoundaryDisplay
 from hssvm.plotting.calibration import CalibrationDisplay
-from hssvm.plotting.convergence import ConvergenceDisplay
 from hssvm.plotting.kernel_matrix import KernelMatrixDisplay
-from hssvm.plotting.path import PathDisplay
 from hssvm.plotting.ranks import RankDisplay
 from hssvm.plotting.score_grid import ScoreGridDisplay
 from hssvm.plotting.singular_values import SingularValueDisplay
@@ -20,9 +17,7 @@ from hssvm.plotting.singular_values import SingularValueDisplay
 __all__ = [
     "BoundaryDisplay",
     "CalibrationDisplay",
-    "ConvergenceDisplay",
     "KernelMatrixDisplay",
-    "PathDisplay",
     "RankDisplay",
     "ScoreGridDisplay",
     "SingularValueDisplay",
