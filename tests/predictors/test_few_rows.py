@@ -15,9 +15,9 @@ from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import CallableKernel, Gaussian
 from hssvm.kernels.base import CoreKernel
 from hssvm.predictors import ExpansionPredictor
-from hssvm.predictors.few_rows import FEW_ROWS
+from hssvm.predictors.base import FEW_ROWS
 
-LIMIT = "hssvm.predictors.few_rows.FEW_ROWS"
+LIMIT = "hssvm.predictors.base.FEW_ROWS"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

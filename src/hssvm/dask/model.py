@@ -129,7 +129,7 @@ class DistributedModel:
         """Gather the model on the driver."""
         models = [require_model(model) for model in values_of(self.client, self.trained.models)]
         predictors = [
-            model.predictor for model in models if isinstance(model.predictor, LeafwisePredictor)
+            model.predictor.compressed for model in models if model.predictor.compressed is not None
         ]
         support, exact = join_support(models)
         labels = [model.support_y for model in models if model.support_y is not None]

@@ -222,11 +222,11 @@ def _train(
     monitor.wait()
     forest = Forest(0, report)
     if earlier is not None:
-        assert isinstance(earlier.predictor, LeafwisePredictor)
+        assert earlier.predictor.compressed is not None
         forest = Forest.of(
             0,
             deepcopy(earlier.report),
-            earlier.predictor,
+            earlier.predictor.compressed,
             earlier.support,
             earlier.dual_coef,
             problem.n,

@@ -45,7 +45,7 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.persistence.archive import has_form, require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
-from hssvm.predictors.few_rows import is_plain
+from hssvm.predictors.base import is_plain
 from hssvm.training import (
     FitReport,
     Task,
@@ -230,7 +230,7 @@ class BaseKernelSVM(
 
     def _last_fit(self) -> LastFit | None:
         """Return the last fit for a warm start; None if there is none."""
-        if not (self.warm_start and hasattr(self, "dual_coef_")):
+        if not (self.warm_start and hasattr(self, "support_") and hasattr(self, "dual_coef_")):
             return None
         return LastFit(
             self.fit_report_,

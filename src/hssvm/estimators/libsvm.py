@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.calibration import Calibration
-from hssvm.estimators.saving import SavableEstimator, rows_are_support
+from hssvm.estimators.saving import SavableEstimator
 from hssvm.estimators.warn import warn
 from hssvm.kernels import Gaussian, Linear, Polynomial
 from hssvm.persistence.libsvm import LibsvmModel, write_libsvm, write_range
-from hssvm.predictors import ExpansionPredictor, PairwisePredictor
+from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import PairsProblem
 
 
@@ -68,7 +68,7 @@ class LibsvmEstimator(SavableEstimator):
         True
         """
         check_is_fitted(self)
-        if not rows_are_support(self._predictor()):
+        if not self._predictor().rows_are_support:
             raise ValueError(
                 "the model predicts with the compressed kernel, and LIBSVM with the exact one, so "
                 "their predictions would differ; fit with refine=True"
@@ -112,7 +112,7 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
             "LIBSVM trains more than two classes one-vs-one, but the model is one-vs-rest; fit "
             "with multi_class='ovo'"
         )
-    elif isinstance(exact, PairwisePredictor):
+    elif exact.counts is not None:
         codes = np.repeat(np.arange(labels.size), exact.counts)
     else:
         codes = _codes_of_pairs(coef, labels.size)

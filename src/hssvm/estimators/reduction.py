@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.parameters import AT_LEAST_0, check_parameter
 from hssvm.estimators.reports import untrained_report
-from hssvm.estimators.saving import SavableEstimator, rows_are_support
+from hssvm.estimators.saving import SavableEstimator
 from hssvm.kernels.indexed import IndexedKernel
-from hssvm.predictors import ExpansionPredictor, PairwisePredictor
+from hssvm.predictors import ExpansionPredictor, expansion_predictor
 from hssvm.predictors.reduced import Reduction
 
 LEAST, STEPS = -7.0, 6
@@ -65,7 +65,7 @@ class ReducibleEstimator(SavableEstimator):
         True
         """
         check_is_fitted(self)
-        if not rows_are_support(self._predictor()):
+        if not self._predictor().rows_are_support:
             raise ValueError(
                 "the model predicts with compressed kernels, from the rows of one leaf of each "
                 "tree; reduce is for models on the exact kernel: fit with refine=True"
@@ -101,12 +101,11 @@ class ReducibleEstimator(SavableEstimator):
             weights.append(W)
         X, Z = exact.X[np.concatenate(rows)], np.concatenate(weights)
         model = copy(self)
-        if isinstance(exact, PairwisePredictor):
+        counts = None
+        if exact.counts is not None:
             counts = np.zeros_like(exact.counts)
             counts[exact.counts > 0] = [part.size for part in rows]
-            new: ExpansionPredictor = PairwisePredictor(exact.kernel, X, Z, counts)
-        else:
-            new = ExpansionPredictor(exact.kernel, X, Z)
+        new = expansion_predictor(exact.kernel, X, Z, counts)
         if hasattr(self, "classes_"):
             codes = _class_codes(exact)[np.concatenate(rows)]
             model.n_support_ = np.bincount(codes, minlength=self.classes_.size)
@@ -138,7 +137,7 @@ def _score(model: Any, X: Any, y: Any) -> float:
 def _parts(exact: ExpansionPredictor) -> list[NDArray[np.int64]]:
     """Return the rows that share coefficients: those of a class if there are pairs, else all."""
     everything = np.arange(exact.X.shape[0])
-    if not isinstance(exact, PairwisePredictor):
+    if exact.counts is None:
         return [everything]
     parts = np.split(everything, np.cumsum(exact.counts)[:-1])
     return [part for part in parts if part.size]
@@ -146,7 +145,7 @@ def _parts(exact: ExpansionPredictor) -> list[NDArray[np.int64]]:
 
 def _class_codes(exact: ExpansionPredictor) -> NDArray[np.int64]:
     """Return the classes of the support vectors, from the signs of their coefficients."""
-    if isinstance(exact, PairwisePredictor):
+    if exact.counts is not None:
         return np.repeat(np.arange(exact.counts.size), exact.counts)
     if exact.Z.shape[1] == 1:
         return (exact.Z[:, 0] > 0).astype(np.int64)

@@ -17,8 +17,8 @@ from hssvm.estimators.reports import pack_report, unpack_report
 from hssvm.persistence import write_model
 from hssvm.persistence.archive import has_form, require
 from hssvm.persistence.plain import from_plain, to_plain
-from hssvm.persistence.predictors import Arrays, Predictor, pack_predictor, unpack_predictor
-from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, PairwisePredictor
+from hssvm.persistence.predictors import Arrays, pack_predictor, unpack_predictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, Predictor
 
 
 class SavableEstimator(BaseEstimator):
@@ -135,14 +135,14 @@ class SavableEstimator(BaseEstimator):
             ) from None
         predictor = self._predictor()
         packed, arrays = pack_predictor(predictor)
-        if rows_are_support(predictor):
+        if predictor.rows_are_support:
             if hasattr(self, "support_"):  # unknown if the model comes from LIBSVM
                 arrays["support"] = self.support_.astype(np.int64, copy=False)
         elif hasattr(self, "dual_coef_") and not UNFINISHED.isdisjoint(self.fit_report_.status):
             arrays["support"] = self.support_.astype(np.int64, copy=False)
             arrays["dual_coef"] = self.dual_coef_
-            if isinstance(predictor, LeafwisePredictor) and predictor.ids is not None:
-                arrays["ids"] = predictor.ids
+            if predictor.compressed is not None and predictor.compressed.ids is not None:
+                arrays["ids"] = predictor.compressed.ids
         names = getattr(self, "feature_names_in_", None)
         return {
             "parameters": self._pack_parameters(),
@@ -194,18 +194,18 @@ class SavableEstimator(BaseEstimator):
         self._restore_features(document)
         for name in self._saved_names():
             setattr(self, name, from_plain(document["attributes"][name]))
-        self.fit_report_ = unpack_report(document["fit_report"], n_columns(predictor))
-        if isinstance(predictor, LeafwisePredictor):
-            self._require_trees(predictor)
-        if rows_are_support(predictor):
-            self._restore_support(weights(predictor).T, arrays.pop("support", None))
+        self.fit_report_ = unpack_report(document["fit_report"], predictor.n_columns)
+        if predictor.compressed is not None:
+            self._require_trees(predictor.compressed)
+        if predictor.rows_are_support:
+            self._restore_support(predictor.weights.T, arrays.pop("support", None))
             self.support_vectors_ = predictor.X
         elif "dual_coef" in arrays:
             self._restore_support(arrays.pop("dual_coef"), arrays.pop("support"))
-            require(len(self.dual_coef_) == n_columns(predictor), "dual_coef has a wrong shape")
+            require(len(self.dual_coef_) == predictor.n_columns, "dual_coef has a wrong shape")
         require(not arrays, f"it has unexpected arrays: {', '.join(arrays)}")
         self._restore_predictors(predictor)
-        self._after_load(n_columns(predictor))
+        self._after_load(predictor.n_columns)
         self._predictor()
 
     def _require_trees(self, predictor: LeafwisePredictor) -> None:
@@ -216,8 +216,7 @@ class SavableEstimator(BaseEstimator):
 
     def _restore_predictors(self, predictor: Predictor) -> None:
         """Set the predictors stored in the file."""
-        self._compressed = predictor if isinstance(predictor, LeafwisePredictor) else None
-        self._exact = predictor if isinstance(predictor, ExpansionPredictor) else None
+        self._exact, self._compressed = predictor.exact, predictor.compressed
         if self._exact is None and hasattr(self, "support_vectors_"):
             self._exact = ExpansionPredictor(self.kernel_, predictor.X, self.dual_coef_.T)
 
@@ -264,23 +263,6 @@ def restore_model(cls: type[Model], document: dict[str, Any], arrays: Arrays) ->
     model = cls(**parameters)
     cls._restore(model, document, arrays)
     return model
-
-
-def weights(predictor: Predictor) -> NDArray[Any]:
-    """Weights of the rows of a predictor, (n, k)."""
-    return predictor.trees[0].weights if isinstance(predictor, LeafwisePredictor) else predictor.Z
-
-
-def n_columns(predictor: Predictor) -> int:
-    """Number of columns, k."""
-    if isinstance(predictor, PairwisePredictor):
-        return predictor.n_columns
-    return int(weights(predictor).shape[1])
-
-
-def rows_are_support(predictor: Predictor) -> bool:
-    """Whether the rows of a predictor are the support vectors, as without compression."""
-    return not isinstance(predictor, LeafwisePredictor) or predictor.trees[0].tree.depth == 0
 
 
 def name_of(y: Any) -> str | None:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels import Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
 from hssvm.kernels.base import Floats, Kernel
-from hssvm.predictors import PairwisePredictor
-from hssvm.predictors.few_rows import FewRowsPredictor
+from hssvm.predictors import Predictor
 from hssvm.problems.pairs import pair_offsets
 
 Arrays = dict[str, NDArray[Any]]
@@ -33,7 +32,7 @@ MAX_FEATURES = 2**24
 """Number of features with which a dense row in float64 needs 128 MB."""
 
 
-def contents_of(model: Any, predictor: FewRowsPredictor) -> Arrays:
+def contents_of(model: Any, predictor: Predictor) -> Arrays:
     """Return the arrays of a fitted model; ValueError if they cannot express it.
 
     Parameters
@@ -73,8 +72,8 @@ def contents_of(model: Any, predictor: FewRowsPredictor) -> Arrays:
     arrays["n_trees"] = np.array(len(trees))
     for number, (rows, ends, weights, directions, thresholds) in enumerate(trees):
         _require_all_columns(directions, n_features)
-        if isinstance(predictor, PairwisePredictor):
-            weights = pair_weights(weights, predictor.counts)
+        if predictor.exact is not None and predictor.exact.counts is not None:
+            weights = pair_weights(weights, predictor.exact.counts)
         arrays[f"rows_{number}"] = rows.astype(np.int64)
         arrays[f"ends_{number}"] = ends
         arrays[f"weights_{number}"] = weights

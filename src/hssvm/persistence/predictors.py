@@ -19,39 +19,20 @@ from hssvm.predictors import (
     LeafExpansions,
     LeafwisePredictor,
     PairwisePredictor,
+    Predictor,
 )
 
 MAX_DEGREE = 1000
 """Maximum degree of a polynomial kernel in a file. The core makes as many multiplications, so a
 file could otherwise make predictions take years."""
 
-Predictor = LeafwisePredictor | ExpansionPredictor
 Arrays = dict[str, NDArray[Any]]
 
 
 def pack_predictor(predictor: Predictor) -> tuple[dict[str, Any], Arrays]:
     """Return the entries of the JSON document, and the arrays."""
     fields, arrays = _pack_rows(predictor.X)
-    if isinstance(predictor, PairwisePredictor):
-        counts = {"counts": predictor.counts}
-        return {"predictor": "pairwise", **fields}, {**arrays, "W": predictor.Z, **counts}
-    if isinstance(predictor, ExpansionPredictor):
-        return {"predictor": "expansion", **fields}, {**arrays, "W": predictor.Z}
-    trees = predictor.trees
-    return {"predictor": "leafwise", **fields}, {
-        **arrays,
-        "W": np.concatenate([tree.weights for tree in trees]),
-        "rows": np.concatenate([tree.rows for tree in trees]).astype(index_type(predictor.X)),
-        "ends": np.stack([tree.ends for tree in trees]),
-        "directions": np.stack([tree.tree.directions for tree in trees]),
-        "thresholds": np.stack([tree.tree.thresholds for tree in trees]),
-        "intercepts": np.stack([tree.intercept for tree in trees]),
-    }
-
-
-def index_type(X: Rows) -> type[np.signedinteger[Any]]:
-    """The integer type in which a file stores indices of the rows of X."""
-    return np.int32 if X.shape[0] < 2**31 else np.int64
+    return {"predictor": predictor.kind, **fields}, {**arrays, **predictor.stored_arrays()}
 
 
 def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> Predictor:
@@ -61,10 +42,10 @@ def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> 
     W = arrays.pop("W")
     require(W.dtype == X.dtype and W.ndim == 2 and W.shape[1] >= 1, "W does not match X")
     require(np.isfinite(W).all(), "W has NaN or infinite entries")
-    if fields["predictor"] == "expansion":
+    if fields["predictor"] == ExpansionPredictor.kind:
         require(W.shape[0] == X.shape[0], "W does not match X")
         return ExpansionPredictor(kernel, X, W)
-    if fields["predictor"] == "pairwise":
+    if fields["predictor"] == PairwisePredictor.kind:
         counts = arrays.pop("counts")
         n, k = W.shape
         require(n == X.shape[0] and k >= 2, "W does not match X")
@@ -72,7 +53,7 @@ def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> 
         inside = np.all((counts >= 0) & (counts <= n))  # else the sum may overflow
         require(inside and counts.sum() == n, "counts is invalid")
         return PairwisePredictor(kernel, X, W, counts)
-    require(fields["predictor"] == "leafwise", "its predictor is unknown")
+    require(fields["predictor"] == LeafwisePredictor.kind, "its predictor is unknown")
     return LeafwisePredictor(kernel, X, _unpack_trees(X, W, arrays), _unpack_ids(X, arrays))
 
 

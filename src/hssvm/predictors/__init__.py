@@ -5,6 +5,7 @@ many kernel values as its leaves have points, independent of n. `ExpansionPredic
 kernel and all support vectors, `PairwisePredictor` those of each pair of classes.
 """
 
+from hssvm.predictors.base import Predictor
 from hssvm.predictors.expansion import ExpansionPredictor
 from hssvm.predictors.leafwise import LeafExpansions, LeafwisePredictor
 from hssvm.predictors.pairwise import PairwisePredictor, expansion_predictor
@@ -14,5 +15,6 @@ __all__ = [
     "LeafExpansions",
     "LeafwisePredictor",
     "PairwisePredictor",
+    "Predictor",
     "expansion_predictor",
 ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
-from hssvm.predictors.few_rows import FewRowsPredictor, LeafArrays
+from hssvm.predictors.base import LeafArrays, Predictor
 
 
-class ExpansionPredictor(FewRowsPredictor):
+class ExpansionPredictor(Predictor):
     """Evaluates ``sum_i k(., x_i) z_i`` at new points, for the columns z of `Z`.
 
     Parameters
@@ -30,6 +31,8 @@ class ExpansionPredictor(FewRowsPredictor):
     array([[3.]])
     """
 
+    kind = "expansion"
+
     counts: NDArray[np.int64] | None = None
     """Number of support vectors of each class, if the coefficients belong to pairs of classes."""
 
@@ -42,6 +45,20 @@ class ExpansionPredictor(FewRowsPredictor):
         """Values at the rows of `X`, (m, k), in the precision of the training rows."""
         few = self._values_of_few(X)
         return self.kernel.product(rows_like(X, self.X), self.X, self.Z) if few is None else few
+
+    @property
+    def exact(self) -> ExpansionPredictor:
+        """The predictor itself."""
+        return self
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the rows, (n, k)."""
+        return self.Z
+
+    def stored_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file, besides the rows."""
+        return {"W": self.Z}
 
     def decisions(self, X: Rows, intercept: NDArray[np.float64]) -> Floats:
         """Decision values, (m, k)."""

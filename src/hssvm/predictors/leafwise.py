@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from hssvm.hss.matrix import HSSMatrix, RootExchange
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
-from hssvm.predictors.few_rows import FewRowsPredictor, LeafArrays
+from hssvm.predictors.base import LeafArrays, Predictor
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class LeafExpansions(Aligned):
         return cls(cuts, rows, ends, weights[rows], intercept)
 
 
-class LeafwisePredictor(FewRowsPredictor):
+class LeafwisePredictor(Predictor):
     """Evaluates the mean of ``sum_i k~(., x_i) z_i`` over several trees at new points.
 
     Parameters
@@ -98,6 +99,8 @@ class LeafwisePredictor(FewRowsPredictor):
     >>> bool(np.allclose(f(X), H @ Z))  # at the points themselves
     True
     """
+
+    kind = "leafwise"
 
     def __init__(
         self,
@@ -126,6 +129,33 @@ class LeafwisePredictor(FewRowsPredictor):
             ids = np.concatenate([ids, new])
         own = [replace(tree, rows=position[tree.rows]) for tree in trees]
         return cls(kernel, X[ids], own, ids)
+
+    @property
+    def compressed(self) -> LeafwisePredictor:
+        """The predictor itself."""
+        return self
+
+    @property
+    def rows_are_support(self) -> bool:
+        """Whether nothing is compressed, so that the rows are the support vectors."""
+        return self.trees[0].tree.depth == 0
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the rows of the first tree, (n, k)."""
+        return self.trees[0].weights
+
+    def stored_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file, besides the rows."""
+        trees, index = self.trees, np.int32 if self.X.shape[0] < 2**31 else np.int64
+        return {
+            "W": np.concatenate([tree.weights for tree in trees]),
+            "rows": np.concatenate([tree.rows for tree in trees]).astype(index),
+            "ends": np.stack([tree.ends for tree in trees]),
+            "directions": np.stack([tree.tree.directions for tree in trees]),
+            "thresholds": np.stack([tree.tree.thresholds for tree in trees]),
+            "intercepts": np.stack([tree.intercept for tree in trees]),
+        }
 
     def trees_of_training_rows(self) -> list[LeafExpansions]:
         """Return the trees with indices of the training rows, for `of`."""

@@ -38,6 +38,8 @@ class PairwisePredictor(ExpansionPredictor):
     array([[1., 1., 0.]])
     """
 
+    kind = "pairwise"
+
     counts: NDArray[np.int64]
 
     def __init__(self, kernel: Kernel, X: Rows, Z: Floats, counts: NDArray[np.int64]) -> None:
@@ -54,6 +56,10 @@ class PairwisePredictor(ExpansionPredictor):
                 out[:, offsets[c] : offsets[c + 1]] += values[:, c:]
                 out[:, offsets[:c] + np.arange(c - 1, -1, -1)] += values[:, :c]
         return out
+
+    def stored_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file, besides the rows."""
+        return {"W": self.Z, "counts": self.counts}
 
     def decisions(self, X: Rows, intercept: NDArray[np.float64]) -> Floats:
         """Decision values of the classes, (m, n_classes), computed for some rows at a time."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows, core_rows
+
+if TYPE_CHECKING:
+    from hssvm.predictors.expansion import ExpansionPredictor
+    from hssvm.predictors.leafwise import LeafwisePredictor
 
 LeafArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]
 """The rows of each leaf of a tree, their offsets and weights, and the cuts of the tree."""
@@ -36,11 +40,44 @@ def is_plain(X: Any, dtype: np.dtype[Any]) -> bool:
     )
 
 
-class FewRowsPredictor(Aligned, ABC):
-    """Base class of predictors that evaluate few rows in the core."""
+class Predictor(Aligned, ABC):
+    """Base class of predictors, which evaluate few rows in the core.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    X : (n, p) array or CSR matrix
+    """
+
+    kind: ClassVar[str]
+    """Name of the kind of predictor in model files."""
 
     kernel: Kernel
     X: Rows
+
+    @property
+    def exact(self) -> ExpansionPredictor | None:
+        """The predictor itself, if it uses the exact kernel."""
+        return None
+
+    @property
+    def compressed(self) -> LeafwisePredictor | None:
+        """The predictor itself, if it uses compressed kernels."""
+        return None
+
+    @property
+    def rows_are_support(self) -> bool:
+        """Whether the rows of X are the support vectors, as without compression."""
+        return True
+
+    @property
+    @abstractmethod
+    def weights(self) -> Floats:
+        """Weights of the rows of X, (n, k), those of the first tree if there are several."""
+
+    @abstractmethod
+    def stored_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file, besides the rows; see `hssvm.persistence`."""
 
     @property
     @abstractmethod
