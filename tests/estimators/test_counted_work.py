@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from hssvm import SVC
+from hssvm import SVC, costs
 from hssvm.kernels import Gaussian
-from hssvm.training import TrainingConfig, solve
+from hssvm.training import TrainingConfig
 
 
 def hurried(monkeypatch, factor):
@@ -48,7 +48,7 @@ def test_the_choice_is_by_counted_operations(rng, monkeypatch):
 def test_auto_gives_up_after_so_many_operations(rng, monkeypatch):
     X = rng.standard_normal((3000, 5))
     y = rng.random(3000) < 0.5
-    monkeypatch.setattr(solve, "REFINE_PASSES", 1e-4 / solve.REFINE_BUDGET)
+    monkeypatch.setattr("hssvm.costs.MAX_PASSES", 1e-4 / costs.AFFORDABLE_PASS)
     models = []
     for factor in (1.0, 1e6):
         hurried(monkeypatch, factor)

@@ -11,7 +11,6 @@ from sklearn.utils import compute_sample_weight
 
 from hssvm import SVC, SVCCV, svc_path
 from hssvm.kernels import Gaussian
-from hssvm.training import config
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -77,7 +76,7 @@ def test_automatic_choice_follows_the_budget(rng, monkeypatch):
     X, y = noisy_classes(rng, 2500)
     assert SVC().fit(X, y).fit_report_.exact_kernel
     assert not SVC(prediction="compressed").fit(X, y).fit_report_.exact_kernel
-    monkeypatch.setattr(config, "REFINE_BUDGET", 0.0)
+    monkeypatch.setattr("hssvm.costs.AFFORDABLE_PASS", 0.0)
     model = SVC().fit(X, y)
     assert not model.fit_report_.exact_kernel
     assert len(model.fit_report_.ranks) > 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hssvm import costs
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import PairsProblem, Problem
 from hssvm.solvers import Solution, Status
@@ -24,10 +25,6 @@ GAP = 1e-2
 
 ATTEMPTS = 5
 """Number of goals of the gap that are tried."""
-
-FIXED_WORK, WORK = 1.0, 7e-6
-"""Work limit in nominal seconds, fixed and divided by the square of the number of rows. It is ten
-times the work of the hardest data set of the benchmarks; beyond, rounding errors are the reason."""
 
 ROUNDING = 1e-12
 """Distance to a bound, or to 0, that is a rounding error, relative to the bound."""
@@ -115,7 +112,7 @@ def max_violation(problem: Problem, Z: Floats, F: Floats) -> float:
 
 
 def _solver(kernel: Kernel, gap: float, n_rows: int) -> ExactSolver:
-    work = FIXED_WORK + WORK * n_rows**2
+    work = costs.DROPIN_BUDGET + costs.DROPIN_BUDGET_PER_SQUARE * n_rows**2
     return ExactSolver(kernel, gap, DEFAULT_MEMORY, work, active_set=False)
 
 

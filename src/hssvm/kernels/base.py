@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm import _core
+from hssvm import _core, costs
 from hssvm._threads import with_serial_blas
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.kernels.wide import occurring_columns
@@ -19,14 +19,6 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = Any
 """A dense (n, p) array or a scipy CSR matrix or array."""
 
-
-PER_VALUE, PER_FEATURE, PER_NONZERO = 0.3e-9, 0.0078e-9, 0.05e-9
-"""Seconds per kernel value in float32, measured by the benchmarks on two cores: a constant, plus a
-term per feature, or per nonzero of a sparse row. The sum is accurate to about 25% between 8
-features (cod-rna) and 780 (MNIST)."""
-
-PYTHON_SLOWDOWN = 10.0
-"""Assumed slowdown of kernels that are Python functions."""
 
 LAYOUT: tuple[Literal["C"], Literal["A"]] = ("C", "A")
 """`numpy.require` flags of arrays passed to the core: C-contiguous and aligned."""
@@ -117,8 +109,12 @@ def sort_groups(
 def value_cost(X: Rows) -> float:
     """Nominal seconds per value of a kernel of the core."""
     n, p = X.shape
-    row = PER_NONZERO * X.nnz / n if scipy.sparse.issparse(X) else PER_FEATURE * p
-    cost: float = (PER_VALUE + row) * X.dtype.itemsize / 4
+    row = (
+        costs.SECONDS_PER_NONZERO * X.nnz / n
+        if scipy.sparse.issparse(X)
+        else costs.SECONDS_PER_FEATURE * p
+    )
+    cost: float = (costs.SECONDS_PER_VALUE + row) * X.dtype.itemsize / 4
     return cost
 
 
@@ -210,7 +206,7 @@ class Kernel(ABC):
 
     def value_cost(self, X: Rows) -> float:
         """Nominal seconds per kernel value: from a formula, not from a clock."""
-        return PYTHON_SLOWDOWN * value_cost(X)
+        return costs.PYTHON_SLOWDOWN * value_cost(X)
 
     @abstractmethod
     def matrix(self, X: Rows) -> _core.KernelMatrix:

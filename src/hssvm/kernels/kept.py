@@ -7,13 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
+from hssvm import _core, costs
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
-
-PER_READ = 0.2e-9
-"""Seconds to read a value in float32 from memory, for comparison with
-`hssvm.kernels.base.PER_VALUE`."""
 
 COST_RATIO = 3.0
 """Values are kept if computing them costs this many times as much as reading them."""
@@ -106,7 +102,7 @@ def n_kept_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> int:
     itemsize = kernel_matrix.dtype.itemsize
     capacity = min(kernel_matrix.n, int(SHARE * memory / (kernel_matrix.n * itemsize)))
     ratio = COST_RATIO if capacity == kernel_matrix.n else EXPENSIVE_RATIO
-    worthwhile = kernel_matrix.value_cost > ratio * PER_READ * itemsize / 4
+    worthwhile = kernel_matrix.value_cost > ratio * costs.SECONDS_PER_READ * itemsize / 4
     return max(0, capacity) if worthwhile else 0
 
 

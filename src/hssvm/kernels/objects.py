@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm import costs
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel, as_points, choose_landmarks
 from hssvm.kernels.wrapped import checked_values
-
-VALUE_COST = 1e-7
-"""Assumed seconds per value."""
 
 PARALLEL_VALUES = 2**12
 """Number of values from which several processes compute a block."""
@@ -101,7 +99,7 @@ class ObjectKernel(IndexedKernel):
 
     def value_cost(self, X: Rows) -> float:
         """Nominal seconds per value."""
-        return VALUE_COST
+        return costs.SECONDS_PER_OBJECT_VALUE
 
 
 def _as_objects(X: Any) -> Objects:

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm import _core
-from hssvm.kernels.base import LAYOUT, PER_VALUE, Floats, Rows
+from hssvm import _core, costs
+from hssvm.kernels.base import LAYOUT, Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel, as_points, choose_landmarks, numbers
 
 READ_BYTES = 2**26
@@ -23,9 +23,6 @@ CHECKED_ROWS = 256
 
 INDEFINITE = 1e-5
 """Smallest eigenvalue that is still accepted, relative to the largest: that of rounding errors."""
-
-FROM_FILE = 30.0
-"""Assumed cost of a value that is read from a file, compared with one in memory."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +126,8 @@ class Precomputed(IndexedKernel):
 
     def value_cost(self, X: Rows) -> float:
         """Nominal seconds to read a value."""
-        cost = PER_VALUE * X.dtype.itemsize / 4
-        return cost if self._mapped is None else FROM_FILE * cost
+        cost = costs.SECONDS_PER_VALUE * X.dtype.itemsize / 4
+        return cost if self._mapped is None else costs.FILE_SLOWDOWN * cost
 
     def _read(self, rows: NDArray[np.int64]) -> Iterator[tuple[int, Floats]]:
         """Yield blocks of rows of the matrix, each with the position of its first row."""

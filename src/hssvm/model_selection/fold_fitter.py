@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm import costs
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
@@ -35,9 +36,6 @@ are as close to those of accurate fits as with 1e-3, in half the time."""
 
 SEPARATE_ROWS = 8000
 """Number of rows up to which the models are trained separately."""
-
-WORK, WORK_ROWS = 0.03, 2000
-"""Work limit of a column on WORK_ROWS rows, in nominal seconds; it grows with their square."""
 
 FINISHED = {Status.CONVERGED, Status.PRECISION, Status.STALLED, Status.MAX_WORK}
 """Statuses of finished columns; if the folds were cut short, columns with another status may not
@@ -184,4 +182,4 @@ class FoldFitter:
 
 def _work(n_rows: int) -> float:
     """Return the work limit of a column."""
-    return WORK * max(1.0, n_rows / WORK_ROWS) ** 2
+    return costs.FOLD_BUDGET * max(1.0, n_rows / costs.FOLD_BUDGET_ROWS) ** 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from hssvm import costs
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
@@ -22,9 +23,6 @@ FIRST_ROWS = 2000
 SEARCH_ROUNDS, SEARCH_SHARE, SEARCH_ROWS = 3, 0.5, 5000
 """Number of rounds of a search without given candidates. The last one has SEARCH_SHARE of the rows,
 but at least SEARCH_ROWS: on all rows, the folds would take longer than the rest of the fit."""
-
-PASS = 6.0
-"""Nominal seconds for a pass over the kernel matrix of the last round, which limit its rows."""
 
 
 def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
@@ -59,4 +57,4 @@ def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
 def affordable_rows(kernel: Kernel, X: Rows) -> int:
     """Return the number of rows that the folds can have on the exact kernel."""
     cost = LazyKernelMatrix(kernel, X).value_cost
-    return min(int(X.shape[0]), max(FIRST_ROWS, int(math.sqrt(PASS / cost))))
+    return min(int(X.shape[0]), max(FIRST_ROWS, int(math.sqrt(costs.LAST_ROUND_PASS / cost))))

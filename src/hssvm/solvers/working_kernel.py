@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
+from hssvm import _core, costs
 from hssvm.kernels.base import Floats
 from hssvm.kernels.kept import KeptKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
@@ -18,10 +18,6 @@ from hssvm.solvers.solution import Stop
 
 ADMIT_ROWS = 512
 """Number of rows of the matrix that are computed at a time."""
-
-FIXED_PER_STEP, PER_STEP = 1e-7, 0.65e-9
-"""Seconds per SMO step, fixed, and per row of a subproblem in float32; see
-`hssvm.kernels.base.PER_VALUE`."""
 
 INNER = 0.05
 """A round reduces the violation on the working set to this fraction of the largest violation; rows
@@ -35,7 +31,7 @@ KEPT_GROWTH, KEPT_MIN_GROWTH = 0.1, 128
 """The same if rows of K are kept: rounds are cheap then, while each new row costs n values."""
 
 SIDES = 4
-"""The array that holds the matrix has the capacity, divided by a power of this number, as side."""
+"""The side of the array that holds the matrix grows by this factor, up to the capacity."""
 
 Admission: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -201,7 +197,8 @@ class WorkingKernel:
 
 def step_work(n_rows: NDArray[np.int64], dtype: np.dtype[Any]) -> Floats:
     """Nominal seconds of an SMO step on problems with these numbers of rows."""
-    work: Floats = FIXED_PER_STEP + PER_STEP * dtype.itemsize / 4 * n_rows
+    per_row = costs.SECONDS_PER_SMO_ROW * dtype.itemsize / 4
+    work: Floats = costs.SECONDS_PER_SMO_STEP + per_row * n_rows
     return work
 
 

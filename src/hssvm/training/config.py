@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import Literal
 
+from hssvm import costs
 from hssvm.hss import Compressor, NestedNystroem
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
@@ -49,11 +50,6 @@ MANY_ROWS = 100_000
 """Number of rows from which exact solutions always start on the compressed kernel, with full rank:
 the cost of the start is linear in n, and it saves refinement, whose cost is n times the number of
 support vectors. Forests, too, have other defaults from there on."""
-
-REFINE_BUDGET = 60.0
-"""refine='auto' refines if one pass over the kernel matrix costs less than this many nominal
-seconds: counted operations times their cost on the two cores of the benchmarks. As no clock is
-involved, the same seed gives the same model on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,7 @@ class TrainingConfig:
             return bool(self.refine)
         work = n**2 * LazyKernelMatrix(kernel, X).value_cost
         logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
-        return work < REFINE_BUDGET and self.n_trees is None
+        return work < costs.AFFORDABLE_PASS and self.n_trees is None
 
     def compresses_nothing(self, n_rows: int) -> bool:
         """Whether all rows form one leaf."""

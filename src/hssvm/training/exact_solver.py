@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hssvm import costs
 from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import Problem
@@ -31,10 +32,6 @@ INTERIOR_ROWS = 2000
 INTERIOR_BYTES = 3 * 8
 """Memory of the interior-point method, divided by the square of the number of rows: K, and at most
 two more matrices of its size."""
-
-FIXED_INTERIOR_WORK, INTERIOR_WORK = 0.05, 2e-9
-"""Nominal seconds of the interior-point method for a column, fixed and divided by the cube of the
-number of rows. SMO gets as much before it."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,8 @@ class ExactSolver:
         interior = problem.n <= INTERIOR_ROWS and INTERIOR_BYTES * problem.n**2 <= self.memory
         max_work = self.max_work
         if interior:
-            enough = FIXED_INTERIOR_WORK + INTERIOR_WORK * problem.n**3
+            cube = costs.SECONDS_PER_INTERIOR_CUBE * problem.n**3
+            enough = costs.SECONDS_PER_INTERIOR_POINT + cube  # SMO gets as much before it
             max_work = min(max_work, problem.k * enough)
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
             solve_small(

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm import _core
+from hssvm import _core, costs
 from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, core_rows
 from hssvm.problems import BaseProblem, Part
 from hssvm.problems.base import Objective
@@ -29,9 +29,6 @@ from hssvm.training.monitor import Monitor
 from hssvm.training.side_by_side import thread_count_of, train_at_once
 
 logger = logging.getLogger(__name__)
-
-MIN_WORK = 1.0
-"""Smallest work limit of a part, in nominal seconds."""
 
 MANY_PARTS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
 """Parts of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a part
@@ -162,7 +159,7 @@ class _Run:
 
         def solve(number: int, monitor: Monitor, memory: float) -> tuple[Part, Solution]:
             part = self.problem.part(number)
-            limit = max(MIN_WORK, self.solver.max_work * share[number])
+            limit = max(costs.MIN_PART_BUDGET, self.solver.max_work * share[number])
             max_iter = self.solver.max_iter - self.solution.n_iter[number]
             own = replace(self.solver, memory=memory, max_work=limit, max_iter=max_iter)
             start = part.pick(self.solution.Z)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from hssvm import costs
 from hssvm.kernels.base import Floats
 from hssvm.kernels.part import exact_kernel_matrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import BaseProblem, Problem
 from hssvm.solvers import ADMM, Solution, WorkingSet, WorkingSetState
-from hssvm.training.config import REFINE_BUDGET
 from hssvm.training.monitor import Monitor
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.report import FitReport
@@ -22,16 +22,9 @@ from hssvm.training.report import FitReport
 EXACT_TOL = 1e-7
 """Gap of an exact solution in float64; in float32 it is the square root of this."""
 
-EXACT_WORK = 10.0
-"""Work limit, in nominal seconds, of a fit of so few rows that they form one leaf."""
-
 REFINE_SHARE = 0.1
 """Refinement stops at this fraction of `tol`: it hardly costs more, and with the default tol the
 dual objective then agrees with LIBSVM's to five digits."""
-
-REFINE_PASSES = 5.0
-"""refine='auto' stops after this many times `REFINE_BUDGET`. On the data sets of the benchmarks,
-refinement cost between a tenth of a pass over the kernel matrix and five passes."""
 
 
 def solve(
@@ -102,9 +95,9 @@ def exact_tol(dtype: np.dtype[Any]) -> float:
 def exact_goal(plan: TrainingPlan, problem: BaseProblem) -> tuple[float, float]:
     """Gap, and work limit, of a solution on the exact kernel, without a start."""
     if problem.n > plan.leaf_size:
-        tol, work = plan.tol * REFINE_SHARE, REFINE_BUDGET * REFINE_PASSES
+        tol, work = plan.tol * REFINE_SHARE, costs.MAX_PASSES * costs.AFFORDABLE_PASS
     else:
-        tol, work = min(plan.tol, exact_tol(problem.dtype)), EXACT_WORK
+        tol, work = min(plan.tol, exact_tol(problem.dtype)), costs.ONE_LEAF_BUDGET
     return tol, work if plan.limit_work else np.inf
 
 
@@ -125,7 +118,7 @@ def _refine(
         plan.cache(X, problem.k),
         monitor.seconds_left,
         monitor.after_check,
-        REFINE_BUDGET * REFINE_PASSES if plan.limit_work else np.inf,
+        costs.MAX_PASSES * costs.AFFORDABLE_PASS if plan.limit_work else np.inf,
         max_iter=float(plan.max_iter or np.inf) - start.n_iter,
         checkpoint=monitor.refine_checkpoint,
         stop=monitor.stop,

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hssvm import costs
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.problems import Problem
 from hssvm.solvers import Solution, solve_small
@@ -26,8 +27,8 @@ from hssvm.solvers import Solution, solve_small
 SAMPLE_ROWS = 1000, 2000
 """Numbers of rows from which the number of support vectors is extrapolated."""
 
-SAMPLE_TOL, SAMPLE_WORK = 1e-2, 0.1
-"""Gap, and work limit in nominal seconds, of a fit to a sample."""
+SAMPLE_TOL = 1e-2
+"""Gap of a fit to a sample."""
 
 MANY_SUPPORT_VECTORS = 0.16
 """Fraction of the rows from which a compressed start pays."""
@@ -52,7 +53,8 @@ def compressed_start_pays(problem: Problem, kernel: Kernel, X: Rows, seed: int) 
         rows = np.sort(order[:size])
         sample = column.rows(rows)
         solution = Solution.empty(np.zeros_like(sample.linear))
-        solve_small(sample, kernel, X[rows], solution, SAMPLE_TOL, max_work=SAMPLE_WORK)
+        budget = costs.START_SAMPLE_BUDGET
+        solve_small(sample, kernel, X[rows], solution, SAMPLE_TOL, max_work=budget)
         counts.append(float(np.count_nonzero(solution.Z)))
     return many_support_vectors(counts, SAMPLE_ROWS, problem.n)
 
