@@ -1,7 +1,6 @@
 """The line of progress, without a terminal."""
 
 import io
-import logging
 import time
 
 import pytest
@@ -9,6 +8,7 @@ from helpers.terminal import drawn_lines
 from rich.console import Console
 
 from hssvm.cli.progress import ProgressLine, duration, showing
+from hssvm.progress import Gap, SearchRound, Share, StageBegan, StageEnded, tell
 
 
 def drawn(seconds, act):
@@ -27,19 +27,15 @@ def test_the_clock_moves_in_a_silent_stage():
     assert clocks >= {"0:00:00", "0:00:01", "0:00:02"}
 
 
-def told(**values):
-    return logging.makeLogRecord(values)
-
-
 def test_the_longest_line_fits(monkeypatch):
     now = time.perf_counter()
     monkeypatch.setattr(time, "perf_counter", lambda: now)
 
     def act(line):
         nonlocal now
-        line.listen(told(stage="compress", goal=1e-3))
+        tell(StageBegan("compress", 1e-3))
         for gap in (1.0, 0.4):
-            line.listen(told(gap=gap))
+            tell(Gap(1, gap))
         now += 99 * 3600
 
     lines = [line for line in drawn(0.3, act) if " left " in line]
@@ -52,28 +48,28 @@ def test_rounds_of_a_search_are_below_the_line():
     second = "round 2 of 3, 5,000 rows: 1 candidate, best score 0.8 at C=1"
 
     def act(line):
-        line.listen(told(stage="folds", goal=1e-3))
-        line.listen(told(msg=first, round=0))
-        line.listen(told(msg=second, round=1))
+        tell(StageBegan("folds", 1e-3))
+        tell(SearchRound(0, first))
+        tell(SearchRound(1, second))
 
     lines = [line.rstrip() for line in drawn(0.5, act)]
     last = max(i for i, line in enumerate(lines) if line.startswith("folds"))
     assert lines[last + 1 : last + 3] == [first[:80], second]
 
 
-def test_a_line_follows_the_log():
+def test_a_line_follows_a_fit():
     line = ProgressLine(Console(file=io.StringIO()), quiet=True)
     line.begin("read", lambda: 0.25)
     line.line()
     assert (line.stage, line.progress.done) == ("read", 0.25)
-    line.listen(told(stage="tree", goal=None))
-    line.listen(told(done=0.5))
+    line.listen(StageBegan("tree"))
+    line.listen(Share(0.5))
     line.line()
     assert (line.stage, line.progress.done) == ("tree", 0.5)
     with pytest.raises(KeyboardInterrupt):
         line.handle_interrupt()
-    line.listen(told(stage="solve", goal=1e-3))
-    line.listen(told(stage="solve", seconds=1.0))  # between two stages there is a model
+    line.listen(StageBegan("solve", 1e-3))
+    line.listen(StageEnded("solve", 1.0))  # between two stages there is a model
     line.handle_interrupt()
     assert line.stopping
 

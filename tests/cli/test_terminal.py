@@ -115,12 +115,13 @@ def test_ctrl_c_is_acknowledged_and_the_model_resumed(stripes):
 def test_ctrl_c_without_a_model(stage, times, stripes):
     """Before there is one, or pressed twice."""
     code = f"""
-import logging, signal
+import signal
 from hssvm import SVC
 from hssvm.cli import main
+from hssvm.progress import StageBegan, tell
 
 def fit(self, *args, **kwargs):
-    logging.getLogger("hssvm").debug("%s begins", {stage!r})
+    tell(StageBegan({stage!r}))
     for _ in range({times}):
         signal.raise_signal(signal.SIGINT)
     print("went on")

@@ -1,7 +1,5 @@
 """Estimators on Dask go through `hssvm.training`, and hand it their parameters."""
 
-import logging
-
 import pytest
 from helpers.rows import waves_and_bowls
 
@@ -9,6 +7,7 @@ import hssvm.dask
 import hssvm.training.pipeline
 from hssvm.estimators.parameters import InvalidParameterError
 from hssvm.hss import HSSANN, NestedNystroem
+from hssvm.progress import StageBegan, listening
 
 FITS = {
     "SVC": lambda X, y, **p: hssvm.dask.SVC(**p).fit(X, y),
@@ -67,10 +66,11 @@ def test_ranks_are_bounded_as_requested(parameters, inside, rng):
 
 
 @pytest.mark.parametrize(("solver", "goal"), [("admm", 0.05), ("paper", None)])
-def test_progress_knows_the_goal(solver, goal, inside, rng, caplog):
+def test_progress_knows_the_goal(solver, goal, inside, rng):
     X, y = waves_and_bowls(rng, 2000)
-    with caplog.at_level(logging.DEBUG, "hssvm.training.report"):
+    events = []
+    with listening(events.append):
         model = hssvm.dask.SVC(solver=solver, tol=0.05, refine=False, client=inside).fit(X, y)
-    begun = [record for record in caplog.records if record.getMessage() == "solve begins"]
-    assert begun and {record.goal for record in begun} == {goal}
+    begun = [event for event in events if isinstance(event, StageBegan) and event.name == "solve"]
+    assert begun and {event.goal for event in begun} == {goal}
     assert set(model.predict(X)) == {"in", "out"}

@@ -98,15 +98,16 @@ class KillerInRefinement(Killer):
 def slow_rounds():
     """Rounds on the exact kernel take half a second, so that the driver hears of most of them."""
     from hssvm.dask.train import PartMonitor
+    from hssvm.progress import Violation
 
-    after_check = PartMonitor.after_check
+    listen = PartMonitor.listen
 
-    def slow(self, iteration, gap):
-        if self.refining:
+    def slow(self, event):
+        if isinstance(event, Violation):
             time.sleep(0.5)
-        return after_check(self, iteration, gap)
+        listen(self, event)
 
-    PartMonitor.after_check = slow
+    PartMonitor.listen = slow
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Many classes of few rows: thousands of pairs, solved by the core."""
 
-import logging
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -15,6 +13,7 @@ from hssvm import SVC
 from hssvm._threads import openmp_threads
 from hssvm.kernels.base import CoreKernel
 from hssvm.problems import PairsProblem
+from hssvm.progress import Share, listening
 from hssvm.solvers import Status
 from hssvm.training import pairs as training_pairs
 from hssvm.training.exact_solver import ExactSolver
@@ -148,12 +147,13 @@ def test_a_kernel_that_overflows_is_named(rng):
         SVC(kernel="poly", degree=5, gamma=1.0).fit(X, y)
 
 
-def test_progress_only_grows(rng, caplog, monkeypatch):
+def test_progress_only_grows(rng, monkeypatch):
     monkeypatch.setattr(training_pairs, "BATCH_ROWS", 2000)
     X, y = clusters(rng, 3000)
-    with caplog.at_level(logging.DEBUG, "hssvm.training.pairs"):
+    events = []
+    with listening(events.append):
         SVC(C=3.0, gamma=0.3).fit(X, y)
-    done = [record.done for record in caplog.records if hasattr(record, "done")]
+    done = [event.done for event in events if isinstance(event, Share)]
     assert len(done) > 10
     assert done == sorted(done)
     assert done[-1] == 1

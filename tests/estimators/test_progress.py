@@ -1,9 +1,12 @@
-"""Progress of a fit: on stderr, in a notebook, and what it is read from."""
+"""Progress of a fit: on stderr, in a notebook, and its events."""
 
 import html
+import io
 import logging
 import re
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +14,18 @@ from helpers.processes import run_python
 
 from hssvm import SVCCV, SVR
 from hssvm.estimators.notebook import View, in_notebook
-from hssvm.estimators.progress import FewSteps, Progress
+from hssvm.progress import (
+    Gap,
+    Progress,
+    SearchRound,
+    Share,
+    StageBegan,
+    StageEnded,
+    emit,
+    listening,
+    show_log,
+    tell,
+)
 
 FIT = """
 import numpy as np
@@ -22,26 +36,18 @@ y = X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(3000) > 0
 """
 
 
-def told(**values):
-    return logging.makeLogRecord(values)
-
-
-class Collect(logging.Handler):
+class Collect:
     def __init__(self):
-        super().__init__()
         self.progress, self.seen = Progress(), []
 
-    def emit(self, record):
-        self.progress.take(record)
+    def __call__(self, event):
+        self.progress.update(event)
         self.seen.append((self.progress.stage, self.progress.done, self.progress.gap))
 
 
 @pytest.fixture
 def collected():
-    logger, handler = logging.getLogger("hssvm"), Collect()
-    logger.addHandler(handler)
-    yield handler
-    logger.removeHandler(handler)
+    return Collect()
 
 
 def data(rng, n):
@@ -50,7 +56,8 @@ def data(rng, n):
 
 
 def test_every_stage_of_a_fit_moves(rng, collected):
-    SVR(C=10.0, refine=True, max_rank=8, verbose=2).fit(*data(rng, 3000))
+    with listening(collected):
+        SVR(C=10.0, refine=True, max_rank=8).fit(*data(rng, 3000))
     seen = collected.seen
     stages = list(dict.fromkeys(stage for stage, *_ in seen if stage))
     assert stages == ["tree", "compress", "solve", "refine", "finish"]
@@ -67,13 +74,16 @@ def test_every_stage_of_a_fit_moves(rng, collected):
 
 
 def test_folds_are_a_stage(rng, collected):
-    SVCCV(Cs=[1.0], verbose=2).fit(*data(rng, 400))
+    with listening(collected):
+        SVCCV(Cs=[1.0]).fit(*data(rng, 400))
     assert "folds" in collected.progress.seconds
 
 
-def test_a_search_logs_its_rounds(rng, collected):
+def test_a_search_tells_its_rounds(rng, collected):
     X, y = data(rng, 4000)
-    search = SVCCV(Cs=[0.1, 1.0], gammas=[0.1, 1.0], cv=3, scaling=None, verbose=1).fit(X, y)
+    search = SVCCV(Cs=[0.1, 1.0], gammas=[0.1, 1.0], cv=3, scaling=None)
+    with listening(collected):
+        search.fit(X, y)
     results = search.cv_results_
     assert len(collected.progress.rounds) == results["iter"].max() + 1 == 2
     for i, text in collected.progress.rounds.items():
@@ -92,7 +102,8 @@ def test_a_search_logs_its_rounds(rng, collected):
 
 
 def test_kernels_without_gamma_have_rounds(rng, collected):
-    SVCCV(Cs=[0.1, 1.0], kernel="linear", cv=3, verbose=1).fit(*data(rng, 200))
+    with listening(collected):
+        SVCCV(Cs=[0.1, 1.0], kernel="linear", cv=3).fit(*data(rng, 200))
     assert re.search(r" at C=\S+$", collected.progress.rounds[0])
 
 
@@ -100,34 +111,34 @@ def test_time_left_is_at_the_pace_so_far(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     progress = Progress()
-    progress.take(told(stage="factor", goal=None))
+    progress.update(StageBegan("factor"))
     assert progress.seconds_left is None
     now[0] = 6.0
-    progress.take(told(done=0.75))
+    progress.update(Share(0.75))
     assert progress.seconds_left == pytest.approx(2)
-    progress.take(told(stage="factor", seconds=8.0))
+    progress.update(StageEnded("factor", 8.0))
     assert progress.seconds == {"factor": 8.0}
     assert progress.seconds_left is None
-    progress.take(told(stage="solve", goal=1e-4))
+    progress.update(StageBegan("solve", 1e-4))
     for gap in (1e-1, 1e-2, 1e-3, 3e-3, 1e-5):
-        progress.take(told(gap=gap))
+        progress.update(Gap(1, gap))
     assert progress.done == 1
-    progress.take(told(stage="solve", goal=None))
-    progress.take(told(gap=0.0))
+    progress.update(StageBegan("solve"))
+    progress.update(Gap(1, 0.0))
     assert progress.done == 0
 
 
 def test_the_view_of_a_progress():
     progress = Progress()
     view = View(progress)
-    progress.take(told(stage="solve", goal=1e-3))
+    progress.update(StageBegan("solve", 1e-3))
     for gap in (1e-1, 1e-2):
-        progress.take(told(gap=gap))
+        progress.update(Gap(1, gap))
     assert repr(view).startswith("solve    ██████████░░░░░░░░░░ 50%, gap 1.0e-02, about 0 s left")
     assert '<progress value="0.500" max="1">' in view._repr_html_()
     view.ended = True
     assert repr(view).startswith("stopped during solve")
-    progress.take(told(stage="solve", seconds=1.25))
+    progress.update(StageEnded("solve", 1.25))
     assert repr(view).endswith("s in all: solve 1.25")
     assert "<progress" not in view._repr_html_()
 
@@ -136,11 +147,11 @@ def test_the_view_of_a_search():
     progress = Progress()
     view = View(progress)
     for i in (0, 0, 1):
-        progress.take(told(stage="folds", goal=1e-3))
-        progress.take(told(msg=f"round {i + 1}: C < 3", round=i))
+        progress.update(StageBegan("folds", 1e-3))
+        progress.update(SearchRound(i, f"round {i + 1}: C < 3"))
     assert repr(view).splitlines()[1:] == ["round 1: C < 3", "round 2: C < 3"]
     assert "\nround 1: C &lt; 3\nround 2: C &lt; 3</pre>" in view._repr_html_()
-    progress.take(told(stage="folds", seconds=1.25))
+    progress.update(StageEnded("folds", 1.25))
     view.ended = True
     assert repr(view).startswith("round 1: C < 3\nround 2: C < 3\n")
     assert repr(view).endswith("s in all: folds 1.25")
@@ -167,12 +178,49 @@ def test_a_script_gets_a_line_per_stage(rng):
 def test_a_long_stage_shows_a_step_now_and_then(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    steps, passed = FewSteps(), []
-    for now[0] in np.arange(0.0, 20.0):
-        record = logging.makeLogRecord({"name": "hssvm.solvers.admm"})
-        passed += [now[0]] if steps.filter(record) else []
-    assert passed == [5, 10, 15]
-    assert steps.filter(logging.makeLogRecord({"name": "hssvm.training.report"}))
+    stream = io.StringIO()
+    restore = show_log(logging.StreamHandler(stream), logging.INFO)
+    try:
+        for now[0] in np.arange(0.0, 20.0):
+            emit(Gap(int(now[0]), 0.1), "second %d", now[0])
+        emit(StageEnded("solve", 20.0), "solve")
+        emit(StageBegan("finish"), "finish")
+    finally:
+        restore()
+    assert stream.getvalue().split("\n") == ["second 5", "second 10", "second 15", "solve", ""]
+
+
+def test_fits_in_other_threads_have_their_own_listeners(rng):
+    X, y = data(rng, 400)
+    ready = threading.Barrier(2)
+
+    def fit(C):
+        events = []
+        with listening(events.append):
+            ready.wait(10)
+            SVCCV(Cs=[C], scaling=None).fit(X, y)
+            ready.wait(10)
+        return [event.text for event in events if isinstance(event, SearchRound)]
+
+    with ThreadPoolExecutor(2) as pool:
+        told = list(pool.map(fit, [0.25, 4.0]))
+    for texts, C in zip(told, ("0.25", "4"), strict=True):
+        assert texts
+        assert all(f" at C={C}, " in text for text in texts)
+
+
+def test_what_a_listener_fits_is_not_heard(rng):
+    X, y = data(rng, 100)
+    heard = []
+
+    def listener(event):
+        heard.append(event)
+        SVR().fit(X, y)
+
+    with listening(listener):
+        tell(Share(0.5))
+        tell(Share(1.0))
+    assert heard == [Share(0.5), Share(1.0)]
 
 
 def test_this_is_no_notebook():

@@ -335,6 +335,37 @@ def test_fit_callbacks(rng):
         assert tasks <= set(seen)
 
 
+@pytest.mark.parametrize("refine", [False, True])
+def test_a_callback_stops_a_fit(refine, rng, monkeypatch):
+    pytest.importorskip("sklearn.callback")
+    monkeypatch.setattr("hssvm.training.plan.DEFAULT_MEMORY", 1e5)  # a small working set
+    X, y = noisy_classes(rng, 2100)
+
+    class StopsAt:
+        def __init__(self, name):
+            self.name = name
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            return context.task_name == self.name
+
+    model = SVC(C=1e4, gamma=1, refine=refine, tol=1e-9, n_trees=1)
+    model.set_callbacks(StopsAt("iteration 1" if refine else "iteration 10"))
+    with pytest.warns(ConvergenceWarning, match="callback"):
+        model.fit(X, y)
+    report = model.fit_report_
+    assert report.status == ["STOPPED"]
+    assert report.n_rounds[0] == 1 if refine else report.n_iter[0] == 10
+
+
 def test_repeatable(rng):
     X, y = noisy_classes(rng, 3000)
     seed = int(rng.integers(1000))

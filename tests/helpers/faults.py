@@ -33,17 +33,18 @@ def die_at(client, part, stage, number):
 
     def prepare():
         from hssvm.dask.train import PartMonitor
+        from hssvm.progress import Gap, Violation
 
-        after_check = PartMonitor.after_check
+        listen, kind = PartMonitor.listen, Violation if stage == "refine" else Gap
 
-        def fatal(self, iteration, gap):
+        def fatal(self, event):
             here = self.run == 0 and self.communicator.rank == part
-            if here and self.refining == (stage == "refine") and iteration == number:
+            if here and isinstance(event, kind) and event.iteration == number:
                 self.wait()  # for the last checkpoint
                 os.kill(os.getpid(), signal.SIGKILL)
-            return after_check(self, iteration, gap)
+            listen(self, event)
 
-        PartMonitor.after_check = fatal
+        PartMonitor.listen = fatal
 
     client.run(prepare)
 

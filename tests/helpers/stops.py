@@ -1,31 +1,50 @@
-"""Fits that are stopped in a certain tree of their forest."""
+"""Fits that are stopped in a certain tree of their forest, or at a certain gap."""
 
 from contextlib import contextmanager
 
 import pytest
 
 from hssvm.estimators.callbacks import FitMonitor
-from hssvm.solvers import Status
+from hssvm.progress import StageEnded
+from hssvm.solvers import Solution, Status
+from hssvm.training import Monitor
+
+
+class StopInTree(Monitor):
+    """Stops a fit in a tree, the first one being 0: while it is solved, or before it begins."""
+
+    def __init__(self, tree, *, in_solver):
+        self.tree, self.in_solver = tree, in_solver
+        self.n_ended = {"compress": 0, "finish": 0}
+
+    def listen(self, event):
+        match event:
+            case StageEnded("compress" | "finish" as name):
+                self.n_ended[name] += 1
+
+    def stop(self):
+        if self.in_solver:
+            return Status.STOPPED if self.n_ended["compress"] > self.tree else None
+        return Status.MAX_TIME if self.n_ended["finish"] >= self.tree else None
 
 
 @contextmanager
 def stopped_in_tree(number, *, in_solver=True):
-    """Stop fits in a tree, the first one being 0: while it is solved, or before it begins."""
-    n_compressed, done = 0, FitMonitor.stage_done
-
-    def stage_done(monitor, name):
-        nonlocal n_compressed
-        n_compressed += name == "compress"
-        return done(monitor, name)
-
-    def stop(monitor):
-        return Status.MAX_TIME if n_compressed >= number and not in_solver else None
-
-    def after_check(monitor, iteration, gap):
-        return Status.STOPPED if n_compressed > number and in_solver else None
-
+    """Stop fits of estimators in a tree; see `StopInTree`."""
+    stop = StopInTree(number, in_solver=in_solver)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(FitMonitor, "stage_done", stage_done)
-        patch.setattr(FitMonitor, "stop", stop)
-        patch.setattr(FitMonitor, "after_check", after_check)
+        patch.setattr(FitMonitor, "listen", lambda monitor, event: stop.listen(event))
+        patch.setattr(FitMonitor, "stop", lambda monitor: stop.stop())
         yield
+
+
+def checked_gaps(monkeypatch):
+    """Return a list to which solvers add the gaps of all columns at every check."""
+    gaps, remember = [], Solution.remember
+
+    def watched(solution, iteration):
+        remember(solution, iteration)
+        gaps.append(solution.gap.copy())
+
+    monkeypatch.setattr(Solution, "remember", watched)
+    return gaps

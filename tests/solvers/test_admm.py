@@ -13,6 +13,7 @@ from hssvm.kernels import Gaussian, Linear
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.operators import DenseOperator, HSSOperator
 from hssvm.problems import SVCProblem, SVRProblem
+from hssvm.progress import Gap, listening
 from hssvm.solvers import ADMM, FixedIterationADMM, Solution, Status, paper_beta, polish
 from hssvm.solvers.admm import SHARED_ITERATIONS
 
@@ -128,12 +129,14 @@ def test_says_why_it_stopped(rng):
     assert "float64" not in exact.status[0].value
 
 
-def test_callback_ends_the_run(rng):
+def test_stop_ends_the_run(rng):
     X, y = two_moons(rng, 200)
     seen = []
-    solver = ADMM(tol=0.0, callback=lambda iteration, gap: seen.append(iteration) or len(seen) == 2)
-    solution = solver.solve(SVCProblem(y[:, None]), DenseOperator(Gaussian(1.0).block(X)))
-    assert seen == [10, 20]
+    solver = ADMM(tol=0.0, stop=lambda: len(seen) == 2)
+    with listening(seen.append):
+        solution = solver.solve(SVCProblem(y[:, None]), DenseOperator(Gaussian(1.0).block(X)))
+    assert [event.iteration for event in seen] == [10, 20]
+    assert seen[-1] == Gap(20, solution.history[-1][1][0])
     assert solution.n_iter[0] == 20
 
 
@@ -143,10 +146,10 @@ def test_an_early_end_is_the_status_of_open_columns_alone(answer, rng):
     X, y = two_moons(rng, 300)
     problem = SVCProblem(y[:, None] * [1e-6, 1e4, 1e5, 1e6])
     operator = DenseOperator(Gaussian(1.0).block(X))
-    solver = ADMM(
-        tol=1e-4, callback=lambda iteration, gap: answer if iteration > SHARED_ITERATIONS else None
-    )
-    solution = solver.solve(problem, operator)
+    seen = []
+    solver = ADMM(tol=1e-4, stop=lambda: answer if seen[-1] > SHARED_ITERATIONS else None)
+    with listening(lambda event: seen.append(event.iteration)):
+        solution = solver.solve(problem, operator)
     expected = Status.STOPPED if answer is True else answer
     assert solution.status == [Status.CONVERGED] + [expected] * 3
 

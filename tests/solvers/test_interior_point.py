@@ -9,6 +9,7 @@ from reference import svc_dual
 from hssvm.kernels import CallableKernel, Gaussian, Linear
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
+from hssvm.progress import listening
 from hssvm.solvers import Solution, Status, solve_interior
 
 
@@ -69,10 +70,13 @@ def test_float32(rng):
     assert solution.Z.dtype == np.float32
 
 
-def test_a_callback_stops_it(rng):
+def test_stop_ends_it(rng):
     X, y = two_moons(rng, 100)
     problem = SVCProblem(y[:, None])
-    stopped = solve(problem, Gaussian(1.0), X, 1e-7, lambda i, gap: i == 2 and Status.MAX_TIME)
+    seen = []
+    with listening(seen.append):
+        stopped = solve(problem, Gaussian(1.0), X, 1e-7, lambda: len(seen) == 3 and Status.MAX_TIME)
+    assert [event.iteration for event in seen] == [0, 1, 2]
     assert stopped.status == [Status.MAX_TIME]
     assert stopped.n_iter[0] == 2
 

@@ -81,11 +81,11 @@ def test_stops_when_asked(rng, monkeypatch):
     X, y = two_moons(rng, 300)
     problem, start = SVCProblem(1e3 * y[:, None]), np.zeros((300, 1))
     for stop, work, status in (
-        (lambda *_: Status.MAX_TIME, np.inf, Status.MAX_TIME),
-        (lambda *_: True, np.inf, Status.STOPPED),
+        (lambda: Status.MAX_TIME, np.inf, Status.MAX_TIME),
+        (lambda: True, np.inf, Status.STOPPED),
         (None, 1e-6, Status.MAX_WORK),
     ):
-        solution = solve(problem, Gaussian(0.7), X, start, 1e-6, stop, work)
+        solution = solve(problem, Gaussian(0.7), X, start, 1e-6, work, stop)
         assert solution.status == [status]
         assert 1e-6 < solution.gap[0] < np.inf
     patient = solve(problem, Gaussian(0.7), X, start, 1e-3)

@@ -15,6 +15,7 @@ from hssvm.kernels import CallableKernel, Gaussian, Linear
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import SVCProblem
+from hssvm.progress import Gap, Violation, listening
 from hssvm.solvers import ADMM, Solution, Status, WorkingSet, working_set
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.working_kernel import WorkingKernel
@@ -190,18 +191,16 @@ def test_out_of_time_gives_the_best_so_far(rng):
     )
 
 
-def test_callback_ends_the_run(rng):
+def test_stop_ends_the_run(rng):
     X, y = two_moons(rng, 500)
-    problem, rounds = SVCProblem(100 * y[:, None]), []
-
-    def callback(number, spread):
-        rounds.append((number, spread[0]))
-        return number == 2
-
-    solution = WorkingSet(1e-9, 8 * 50**2, callback=callback).solve(
-        problem, LazyKernelMatrix(Gaussian(3.0), X), nothing(problem)
-    )
-    assert [number for number, _ in rounds] == [1, 2]
+    problem, seen = SVCProblem(100 * y[:, None]), []
+    solver = WorkingSet(1e-9, 8 * 50**2, stop=lambda: len(seen) == 2)
+    with listening(seen.append):
+        solution = solver.solve(problem, LazyKernelMatrix(Gaussian(3.0), X), nothing(problem))
+    first, second, last = seen
+    assert isinstance(first, Violation) and isinstance(second, Violation)
+    assert (first.iteration, second.iteration) == (1, 2)
+    assert last == Gap(2, solution.gap[0])
     assert solution.n_rounds[0] == 2
     assert np.isfinite(solution.gap[0])
 
@@ -244,12 +243,14 @@ def test_counted_work_ends_a_run_at_the_same_point(rng, monkeypatch):
     assert ends[0].n_iter == ends[1].n_iter
 
 
-def test_a_callback_keeps_its_status_where_nothing_moves(rng):
+def test_stop_keeps_its_status_where_nothing_moves(rng):
     X, y = two_moons(rng, 300)
     problem = SVCProblem(50 * y[:, None].astype(np.float32))
     rows = LazyKernelMatrix(Gaussian(1.0), X.astype(np.float32))
-    solver = WorkingSet(-1.0, callback=lambda number, spread: bool(spread[0] < 1e-5))
-    solution = solver.solve(problem, rows, nothing(problem))
+    seen = [Violation(0, 1.0)]
+    solver = WorkingSet(-1.0, stop=lambda: seen[-1].violation < 1e-5)
+    with listening(lambda event: isinstance(event, Violation) and seen.append(event)):
+        solution = solver.solve(problem, rows, nothing(problem))
     assert solution.status == [Status.STOPPED]
 
 

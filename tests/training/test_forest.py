@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from helpers.predictors import leafwise
+from helpers.stops import StopInTree
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hssvm._threads import openmp_threads
@@ -13,6 +14,7 @@ from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
+from hssvm.progress import listening
 from hssvm.solvers import ADMM, Status
 from hssvm.training import FitReport, Monitor, Route, TrainingConfig, forest, plan_problem, train
 from hssvm.training.config import EXACT_ROWS
@@ -86,6 +88,11 @@ def assert_same_result(found, expected, T):
 def run(problem, X, config, monitor=None, last=None):
     plan = plan_problem(config, problem, KERNEL, X)
     return train(problem, KERNEL, X, plan, FitReport(), monitor or Monitor(), last)
+
+
+def run_until(monitor, problem, X, config):
+    with listening(monitor.listen):
+        return run(problem, X, config, monitor)
 
 
 def last_fit(result):
@@ -180,34 +187,13 @@ def test_trees_may_be_added_later(dtype, sparse, rng):
     assert_same_result(result, run(problem, X, many), T)
 
 
-class StopInTree(Monitor):
-    """Stops a fit in a certain tree, before it begins or after some of its iterations."""
-
-    def __init__(self, tree, *, in_solver):
-        self.tree, self.in_solver, self.n_compressed = tree, in_solver, 0
-
-    def stage_done(self, name):
-        self.n_compressed += name == "compress"
-
-    def stop(self):
-        return Status.MAX_TIME if self.n_compressed >= self.tree else None
-
-    def after_check(self, iteration, gap):
-        return Status.STOPPED if self.in_solver and self.n_compressed > self.tree else None
-
-
-class StopInSolver(StopInTree):
-    def stop(self):
-        return None
-
-
-@pytest.mark.parametrize("stop", [StopInTree, StopInSolver])
+@pytest.mark.parametrize("in_solver", [False, True])
 @pytest.mark.parametrize("make", PROBLEMS)
-def test_complete_trees_are_kept(make, stop, rng):
+def test_complete_trees_are_kept(make, in_solver, rng):
     X, T = rows_of(rng), rows_of(rng, 200)
     problem, config = make(X), config_of(rng, 3, tol=1e-6)
     with openmp_threads(1):  # one tree after the other
-        stopped = run(problem, X, config, stop(2, in_solver=stop is StopInSolver))
+        stopped = run_until(StopInTree(2, in_solver=in_solver), problem, X, config)
     assert stopped.report.n_trees == len(stopped.compressed.trees) == 2
     assert stopped.report.status == ["FEWER_TREES"] * problem.k
     assert Status.FEWER_TREES.value in stopped.report.advice
@@ -222,7 +208,7 @@ def test_complete_trees_are_kept(make, stop, rng):
 def test_the_first_tree_is_kept_unfinished(n_trees, rng):
     X = rows_of(rng)
     config = config_of(rng, n_trees, tol=1e-9)
-    result = run(two_classes(X), X, config, StopInSolver(0, in_solver=True))
+    result = run_until(StopInTree(0, in_solver=True), two_classes(X), X, config)
     assert result.report.status == ["STOPPED"]
     assert result.report.n_trees == len(result.compressed.trees) == 1
     assert result.report.n_iter[0] == 10

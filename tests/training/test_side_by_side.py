@@ -3,12 +3,12 @@
 import threading
 import time
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from hssvm import SVC, _core
 from hssvm._threads import openmp_threads
+from hssvm.progress import Share, listening, tell
 from hssvm.solvers import Status
 from hssvm.training import Monitor, plan
 from hssvm.training.side_by_side import train_trees
@@ -49,6 +49,29 @@ def test_as_many_at_a_time_as_asked_for_and_in_order():
     assert threads == [2, 2, 2, 2, 4]
 
 
+def test_trees_tell_the_listeners_of_their_fit():
+    """One at a time, although the trees are trained at the same time."""
+    inside, most, heard = 0, 0, []
+
+    def listener(event):
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.005)
+        heard.append(event)
+        inside -= 1
+
+    def train_one(number, monitor):
+        for _ in range(5):
+            tell(Share(number))
+        return number
+
+    with openmp_threads(4), listening(listener):
+        list(train_trees(train_one, range(4), Monitor(), 4))
+    assert most == 1
+    assert sorted(event.done for event in heard) == sorted(5 * [0, 1, 2, 3])
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_the_others_stop_if_the_caller_does(fails):
     """Also if a tree fails."""
@@ -63,7 +86,7 @@ def test_the_others_stop_if_the_caller_does(fails):
         begun.set()
         for _ in range(1000):
             time.sleep(0.005)
-            if monitor.after_check(1, np.ones(1)) is not None:
+            if monitor.stop() is not None:
                 break
         statuses.append(monitor.stop())
         return number

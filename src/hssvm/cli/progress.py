@@ -7,7 +7,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,9 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from hssvm.estimators.progress import FewSteps, Progress
-
-logger = logging.getLogger(__name__)
+from hssvm.progress import Event, Progress, StageBegan, StageEnded, emit, listening, show_log
 
 SAVABLE = ("solve", "refine", "finish")
 """Stages in which an interrupted fit has a model to save."""
@@ -26,7 +24,7 @@ BAR = 20
 
 
 class ProgressLine:
-    """The progress of a command: of reading files, and of a fit, which is read from the log.
+    """The progress of a command: of reading files, and of a fit.
 
     Attributes
     ----------
@@ -55,7 +53,8 @@ class ProgressLine:
         start = time.perf_counter()
         self.begin("read", fraction)
         yield
-        logger.info("read: %.2f s", time.perf_counter() - start)
+        elapsed = time.perf_counter() - start
+        emit(StageEnded("read", elapsed), "read: %.2f s", elapsed)
 
     def handle_interrupt(self) -> None:
         """Acknowledge Ctrl-C immediately; raise KeyboardInterrupt if there is no model yet."""
@@ -66,11 +65,11 @@ class ProgressLine:
             # not through the console: this runs inside a signal handler
             os.write(2, b"hssvm: stopping; Ctrl-C again quits without a model\n")
 
-    def listen(self, record: logging.LogRecord) -> None:
-        """Read a log record."""
-        self.progress.take(record)
-        if self.progress.stage != self.stage and self.progress.stage:
-            self.stage, self.fraction = self.progress.stage, None
+    def listen(self, event: Event) -> None:
+        """Follow an event of a fit."""
+        self.progress.update(event)
+        if isinstance(event, StageBegan):
+            self.stage, self.fraction = event.name, None
 
     def line(self) -> Group | Text:
         """Return the line to display, and below it the rounds of a search."""
@@ -102,35 +101,15 @@ class ProgressLine:
 def showing(console: Console, quiet: bool) -> Iterator[ProgressLine]:
     """Context in which `console` shows the progress."""
     progress = ProgressLine(console, quiet)
-    log = logging.getLogger("hssvm")
-    before = log.level
-    handlers: list[logging.Handler] = [_Listener(progress)]
-    live = Live(
-        get_renderable=progress.line, console=console, refresh_per_second=10, transient=True
-    )
-    if not quiet and not console.is_terminal:
-        handlers.append(logging.StreamHandler(console.file))
-        handlers[-1].setLevel(logging.INFO)
-        handlers[-1].addFilter(FewSteps())
-    for handler in handlers:
-        log.addHandler(handler)
-    log.setLevel(logging.DEBUG)
-    try:
-        with nullcontext() if quiet or not console.is_terminal else live:
-            yield progress
-    finally:
-        log.setLevel(before)
-        for handler in handlers:
-            log.removeHandler(handler)
-
-
-class _Listener(logging.Handler):
-    def __init__(self, progress: ProgressLine) -> None:
-        super().__init__()
-        self.progress = progress
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.progress.listen(record)
+    with listening(progress.listen), ExitStack() as stack:
+        if not quiet and console.is_terminal:
+            live = Live(
+                get_renderable=progress.line, console=console, refresh_per_second=10, transient=True
+            )
+            stack.enter_context(live)
+        elif not quiet:
+            stack.callback(show_log(logging.StreamHandler(console.file), logging.INFO))
+        yield progress
 
 
 def duration(seconds: float) -> str:

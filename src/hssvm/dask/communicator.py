@@ -71,10 +71,6 @@ class ActorCommunicator(Communicator):
             item.value, item.done = value, True
         return reply
 
-    def report_progress(self, iteration: int, value: float, refining: bool) -> None:
-        """Report the progress of the solver to the driver; see `Progress`."""
-        self.link.call("report_progress", (iteration, value, refining))
-
     def allreduce(self, values: NDArray[Any], op: Reduction = "sum") -> NDArray[Any]:
         """Combine the arrays of all parts elementwise."""
         return self.synchronize(op, [np.asarray(values)]).arrays[0]

@@ -18,7 +18,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,8 @@ from hssvm.dask.messages import (
 )
 from hssvm.hss.top import TopFactor, TopLevels
 from hssvm.kernels.base import Floats
+from hssvm.progress import Event
 from hssvm.solvers import Status
-
-Progress: TypeAlias = tuple[int, float, bool]
-"""Iteration and largest gap; on the exact kernel (True), round and largest violation."""
 
 
 @dataclass(eq=False)
@@ -78,7 +76,7 @@ class Coordinator:
         self.rounds: dict[int, _Round] = {}
         self.failure: str | None = None
         self.stop: Status | None = None
-        self.progress: Progress | None = None
+        self.progress: Event | None = None
         # A thread of its own: were it shared, coordinators that wait could keep it from the others.
         self.thread = ThreadPoolExecutor(1)
 
@@ -176,11 +174,11 @@ class Coordinator:
         """Stop the solvers at their next check of the gap; for the highest tier."""
         self.stop = status
 
-    async def report_progress(self, progress: Progress) -> None:
+    async def report_progress(self, progress: Event) -> None:
         """Store the progress of the solver for the driver."""
         self.progress = progress
 
-    async def last_progress(self) -> Progress | None:
+    async def last_progress(self) -> Event | None:
         """Return the progress of the solver."""
         return self.progress
 

@@ -30,6 +30,7 @@ from hssvm.dask.coordinator import Coordinator
 from hssvm.dask.messages import TIMEOUT, Membership
 from hssvm.dask.train import Job, PartResult, Unfinished, train_part
 from hssvm.dask.waiting import ClusterLost, ShouldStop, live_workers, value_of, values_of, wait_for
+from hssvm.progress import Event, Gap, Violation, tell
 
 logger = logging.getLogger(__name__)
 
@@ -43,11 +44,13 @@ def _release(futures: list[Future]) -> None:
             future.release()
 
 
-def _log_progress(iteration: int, value: float, refining: bool) -> None:
-    if refining:
-        logger.info("round %d on the exact kernel: largest violation %.1e", iteration, value)
-    else:
-        logger.info("iteration %d: largest gap %.1e", iteration, value, extra={"gap": value})
+def _forward(event: Event) -> None:
+    match event:
+        case Gap(iteration, gap):
+            logger.info("iteration %d: largest gap %.1e", iteration, gap)
+        case Violation(round, violation):
+            logger.info("round %d on the exact kernel: largest violation %.1e", round, violation)
+    tell(event)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +219,7 @@ class Supervisor:
                 latest = first.last_progress().result(timeout=10)
                 if latest is not None and latest != progress:
                     progress = latest
-                    _log_progress(*latest)
+                    _forward(latest)
                 if asked_to_stop is None and (status := self.should_stop()) is not None:
                     coordinators[0].ask_to_stop(status).result(timeout=10)
                     asked_to_stop = status

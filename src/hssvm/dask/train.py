@@ -24,6 +24,7 @@ from hssvm.dask.waiting import TRANSFER
 from hssvm.kernels.base import Floats, Rows
 from hssvm.operators import HSSOperator
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.progress import Event, Gap, StageEnded, Violation, listening
 from hssvm.solvers import Status, WorkingSetState
 from hssvm.training import FitReport, Monitor, Task, TrainingPlan
 from hssvm.training.forest import Forest
@@ -192,7 +193,8 @@ def train_part(
             communicator = ActorCommunicator(Link.of(membership), part, job.n_parts)
             communicator.share_threads(worker.address, worker.state.nthreads)
             monitor = PartMonitor(communicator, run, store_actors, refines=job.plan.exact)
-            model, result = _train(compressed, job, communicator, monitor, saved, earlier)
+            with listening(monitor.listen):
+                model, result = _train(compressed, job, communicator, monitor, saved, earlier)
             _save_model(store_actors, part, run, model)
         except CommunicationError as error:
             return Unfinished(str(error))
@@ -218,7 +220,7 @@ def _train(
     state = saved if isinstance(saved, WorkingSetState) else None
     start = None if isinstance(saved, WorkingSetState) else saved
     tree = train_tree(operator, problem, plan, report, monitor, start, job.number, state=state)
-    monitor.stage_done("refine")
+    monitor.end_solver("refine")
     monitor.wait()
     forest = Forest(0, report)
     if earlier is not None:
@@ -313,21 +315,27 @@ class PartMonitor(Monitor):
             self.checkpoint = partial(self._checkpoint, CHECKPOINT_INTERVAL, False)
         self.refine_checkpoint = partial(self._checkpoint, REFINE_CHECKPOINT_INTERVAL, True)
 
-    def stage_done(self, name: str) -> None:
-        """Record the communication of a solver at its end."""
-        if name in ("solve", "refine"):
-            self.refining = True
-            here, before = self.communicator, self.communication.values()
-            self.communication[name] = Communication(
-                here.n_rounds - sum(stage.n_rounds for stage in before),
-                here.seconds - sum(stage.seconds for stage in before),
-                here.n_bytes - sum(stage.n_bytes for stage in before),
-            )
+    def listen(self, event: Event) -> None:
+        """Report the progress to the driver: the gap on K~, then the violation on K."""
+        match event:
+            case StageEnded("solve"):
+                self.end_solver("solve")
+            case Gap() | Violation() if self.communicator.rank == 0:
+                if self.refining == isinstance(event, Violation):
+                    self.communicator.link.call("report_progress", event)
 
-    def after_check(self, iteration: int, gap: Floats) -> Status | None:
-        """Report the progress to the driver; return a status if the fit should stop."""
-        if self.communicator.rank == 0:
-            self.communicator.report_progress(iteration, float(gap.max()), self.refining)
+    def end_solver(self, name: str) -> None:
+        """Record the communication of a solver at its end."""
+        self.refining = True
+        here, before = self.communicator, self.communication.values()
+        self.communication[name] = Communication(
+            here.n_rounds - sum(stage.n_rounds for stage in before),
+            here.seconds - sum(stage.seconds for stage in before),
+            here.n_bytes - sum(stage.n_bytes for stage in before),
+        )
+
+    def stop(self) -> Status | None:
+        """Return a status if the fit should stop, as of the last synchronization."""
         return self.communicator.stop
 
     def _checkpoint(

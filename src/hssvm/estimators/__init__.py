@@ -3,7 +3,7 @@
 `configured` translates the parameters for `hssvm.training`; `base` has the common base class, and
 `classifier` that of `SVC` and `SVCCV`; `svr` is for regression, `one_class` for novelty detection,
 `path` for many values of C at once. `parameters` checks values, `kernel` and `labels` interpret
-them; `callbacks` and `progress` follow a fit; `cost` estimates its cost; `saving` defines the
+them; `callbacks` and `notebook` show its progress; `cost` estimates its cost; `saving` defines the
 contents of a model file.
 """
 

@@ -46,6 +46,7 @@ from hssvm.kernels.indexed import IndexedKernel
 from hssvm.persistence.archive import has_form, require
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.base import is_plain
+from hssvm.progress import listening
 from hssvm.training import (
     FitReport,
     Task,
@@ -138,7 +139,7 @@ class BaseKernelSVM(
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         monitor = FitMonitor(self, self.max_time, X=X, y=y, metadata=metadata)
         try:
-            with serial_blas(), logging_to_stderr(self.verbose), monitor:
+            with serial_blas(), logging_to_stderr(self.verbose), listening(monitor.listen), monitor:
                 yield monitor
         except BaseException:
             self.__dict__ = before

@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from hssvm._threads import SharedSetting
-from hssvm.estimators.notebook import NotebookBar, in_notebook
-from hssvm.estimators.progress import FewSteps
+from hssvm.estimators.notebook import in_notebook, showing_bar
 from hssvm.estimators.warn import warn
 from hssvm.exceptions import DataWarning
+from hssvm.progress import Event, Gap, StageEnded, Violation, show_log
 from hssvm.solvers import Status
 from hssvm.training import FitReport, Monitor
 
@@ -56,6 +56,7 @@ class FitMonitor(Monitor):
         self.data = data
         self.deadline = math.inf if max_time is None else time.perf_counter() + max_time
         self.context: Any = None
+        self.stopped = False
 
     def __enter__(self) -> FitMonitor:
         if getattr(self.estimator, "_skl_callbacks", None):
@@ -77,17 +78,17 @@ class FitMonitor(Monitor):
         """Seconds until the fit should stop."""
         return self.deadline - time.perf_counter()
 
-    def stage_done(self, name: str) -> None:
-        """Notify the callbacks of the end of a stage."""
-        self._notify(name)
-
-    def after_check(self, iteration: int, gap: Any) -> Status | None:
-        """Notify the callbacks of an iteration; return a status if the fit should stop."""
-        return Status.STOPPED if self._notify(f"iteration {iteration}") else self.stop()
+    def listen(self, event: Event) -> None:
+        """Notify the callbacks of the end of a stage or an iteration."""
+        match event:
+            case StageEnded(name):
+                self._notify(name)
+            case Gap(iteration) | Violation(iteration):
+                self._notify(f"iteration {iteration}")
 
     def stop(self) -> Status | None:
-        """Return a status if Ctrl-C was pressed, or the time is up."""
-        if _interrupt.received:
+        """Return a status if a callback has asked to stop, Ctrl-C was pressed, or time is up."""
+        if self.stopped or _interrupt.received:
             return Status.STOPPED
         return Status.MAX_TIME if self.seconds_left <= 0 else None
 
@@ -97,13 +98,13 @@ class FitMonitor(Monitor):
         if advice is not None:
             warn(advice, DataWarning)
 
-    def _notify(self, name: str) -> bool:
-        """Notify the callbacks of the end of a task; True if one of them asks to stop."""
+    def _notify(self, name: str) -> None:
         if self.context is None:
-            return False
+            return
         task = self.context.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=self.estimator)
-        return bool(task.call_on_fit_task_end(estimator=self.estimator))
+        if task.call_on_fit_task_end(estimator=self.estimator):
+            self.stopped = True
 
 
 class _Interrupt:
@@ -156,47 +157,15 @@ def logging_to_stderr(verbose: int) -> AbstractContextManager[None]:
     """Show the progress of a fit: its stages for 1, every step and level of the tree for 2.
 
     In a notebook, 1 shows a progress bar. Otherwise the log goes to stderr, or to the handlers that
-    the program has set up. Both are settings of the process: if several fits run at once, the last
-    one to finish restores them.
+    the program has set up. The log is a setting of the process: if several fits run at once, the
+    last one to finish restores it.
     """
     if not verbose:
         return nullcontext()
-    if verbose > 1:
-        return _shown.held(lambda: _show_log(logging.DEBUG))
-    in_bar = in_notebook() and not logging.getLogger("hssvm").handlers
-    return _shown.held(_show_bar if in_bar else lambda: _show_log(logging.INFO))
-
-
-def _show_log(level: int) -> Callable[[], None]:
-    """Set the log level, and add a handler if there is none; return a function that undoes it."""
     logger = logging.getLogger("hssvm")
-    before, handler = logger.level, logging.StreamHandler()
+    if verbose == 1 and in_notebook() and not logger.handlers:
+        return showing_bar()
+    handler = logging.NullHandler() if logger.hasHandlers() else logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[hssvm] %(message)s"))
-    if level > logging.DEBUG:
-        handler.addFilter(FewSteps())
-    if not logger.hasHandlers():
-        logger.addHandler(handler)
-    logger.setLevel(level)
-
-    def restore() -> None:
-        logger.setLevel(before)
-        logger.removeHandler(handler)
-
-    return restore
-
-
-def _show_bar() -> Callable[[], None]:
-    """Show a progress bar instead of the log; return a function that undoes it."""
-    logger, bar = logging.getLogger("hssvm"), NotebookBar()
-    before = logger.level, logger.propagate
-    logger.addHandler(bar)
-    logger.setLevel(logging.DEBUG)
-    logger.propagate = False
-
-    def restore() -> None:
-        logger.setLevel(before[0])
-        logger.propagate = before[1]
-        logger.removeHandler(bar)
-        bar.close()
-
-    return restore
+    level = logging.INFO if verbose == 1 else logging.DEBUG
+    return _shown.held(lambda: show_log(handler, level))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-import logging
 import math
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from hssvm.estimators.progress import Progress
+from hssvm.progress import Event, Progress, listening
 
 WIDTH = 20
 """Width of the bar in plain text."""
@@ -25,35 +26,28 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-class NotebookBar(logging.Handler):
-    """Logging handler that shows the progress of a fit as a bar."""
+@contextmanager
+def showing_bar() -> Iterator[None]:
+    """Context in which a bar shows the progress of a fit; at the end, its outcome replaces it."""
+    from IPython.display import display
 
-    def __init__(self) -> None:
-        super().__init__()
-        from IPython.display import display
+    view = View(Progress())
+    handle: Any = display(view, display_id=True)
+    shown = time.perf_counter()
 
-        self._view = View(Progress())
-        self._handle: Any = display(self._view, display_id=True)
-        self._shown = time.perf_counter()
+    def listen(event: Event) -> None:
+        nonlocal shown
+        view.progress.update(event)
+        if time.perf_counter() - shown >= INTERVAL:
+            handle.update(view)
+            shown = time.perf_counter()
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Process a record; pass warnings on to the handlers of the program."""
-        if record.levelno >= logging.WARNING:
-            logging.getLogger().callHandlers(record)
-            return
-        self._view.progress.take(record)
-        if time.perf_counter() - self._shown >= INTERVAL:
-            self._update()
-
-    def close(self) -> None:
-        """Replace the bar by the outcome."""
-        self._view.ended = True
-        self._update()
-        super().close()
-
-    def _update(self) -> None:
-        self._shown = time.perf_counter()
-        self._handle.update(self._view)
+    try:
+        with listening(listen):
+            yield
+    finally:
+        view.ended = True
+        handle.update(view)
 
 
 class View:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
@@ -15,8 +14,7 @@ from hssvm.hss.matrix import HSSLevel
 from hssvm.hss.scratch import Scratch
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Rows
-
-logger = logging.getLogger(__name__)
+from hssvm.progress import Share, emit
 
 Step = Callable[[int, NDArray[np.int64], NDArray[np.int64]], HSSLevel]
 """Compresses a level, given its number, the candidates of its nodes, and their offsets."""
@@ -55,7 +53,7 @@ def bottom_up(tree: ClusterTree, step: Step, scratch: Scratch | None = None) -> 
     for level in reversed(range(tree.depth + 1)):
         here = step(level, candidates, offsets)
         mean_rank, done = here.ranks[-1] / 2**level, 1 - level / (tree.depth + 1)
-        logger.debug("compress: level %d, mean rank %.1f", level, mean_rank, extra={"done": done})
+        emit(Share(done), "compress: level %d, mean rank %.1f", level, mean_rank)
         levels.append(here if scratch is None else here.moved(scratch))
         candidates, offsets = here.skeleton, np.ascontiguousarray(here.skeleton_offsets[::2])
         del here

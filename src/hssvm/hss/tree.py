@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +12,7 @@ from hssvm.hss.hashing import cut_rows, cut_width
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, Rows, as_rows, core_rows, require_finite
-
-logger = logging.getLogger(__name__)
+from hssvm.progress import Share, emit
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +87,7 @@ class ClusterTree(Aligned):
         hashed = cut_rows(X, cut_width(X))
         cuts = []
         for level in range(depth):
-            progress = {"done": level / depth}
-            logger.debug("tree: splitting level %d of %d", level + 1, depth, extra=progress)
+            emit(Share(level / depth), "tree: splitting level %d of %d", level + 1, depth)
             cuts.append(splitter.split(hashed, 2**level, perm, int(rng.integers(2**63))))
         empty = np.empty((0, hashed.shape[1]), X.dtype), np.empty(0, X.dtype)
         directions, thresholds = (np.concatenate(parts) for parts in zip(empty, *cuts, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,7 @@ from hssvm.hss.matrix import HSSLevel, HSSMatrix, RootExchange, as_block
 from hssvm.hss.scratch import Scratch
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import LAYOUT, Floats, require_positive
-
-logger = logging.getLogger(__name__)
+from hssvm.progress import Share, emit
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +177,7 @@ def factor(matrix: HSSMatrix, shift: float | Floats) -> ULVFactor:
             D,
             matrix.scratch,
         )
-        logger.debug("factor: level %d of %d", i, depth, extra={"done": 1 - i / (depth + 1)})
+        emit(Share(1 - i / (depth + 1)), "factor: level %d of %d", i, depth)
         levels.append(here)
     assert R is not None
     return ULVFactor(matrix, shift, levels[::-1], R)

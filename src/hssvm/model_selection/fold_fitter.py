@@ -167,7 +167,7 @@ class FoldFitter:
         single = self.task.problem(folds.rows, Cs).part(0).problem
         problem = single.excluding(folds.excluded)
         work = _work(problem.n) * problem.k
-        solver = WorkingSet(self.tol, self.memory, callback=self.monitor.after_check, max_work=work)
+        solver = WorkingSet(self.tol, self.memory, max_work=work, stop=self.monitor.stop)
         zero = np.zeros((problem.n, problem.k), problem.dtype)
         solution = solver.solve(problem, LazyKernelMatrix(self.kernel, X), Solution.empty(zero))
         for f, c in np.ndindex(len(folds.splits), len(Cs)):

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +61,7 @@ class Deadline(Monitor):
 
     def stop(self) -> Status | None:
         """Return a status if the folds should stop."""
-        return self._late(self.monitor.stop())
-
-    def after_check(self, iteration: int, gap: Any) -> Status | None:
-        """Called by solvers after every check of the gap; a status stops them."""
-        return self._late(self.monitor.after_check(iteration, gap))
-
-    def _late(self, answer: Status | None) -> Status | None:
+        answer = self.monitor.stop()
         if answer is None and self.seconds_left <= 0:
             answer = Status.MAX_TIME
         self.cut_short = self.cut_short or answer is not None

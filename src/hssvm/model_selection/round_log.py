@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hssvm.progress import SearchRound, emit
 from hssvm.training.summary import counted
 
 logger = logging.getLogger(__name__)
@@ -14,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class RoundLog:
-    """Logs the state of a round; `hssvm.estimators.progress` reads these log records.
+    """Emits the state of a round.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class RoundLog:
         scores = " ".join(f"{mean:.4g}" for mean in means)
         logger.debug("%d rows, gamma %g: mean scores %s", self.n_rows, gamma, scores)
         if self.n_scored:
-            logger.info("%s", self, extra={"round": self.round})
+            emit(SearchRound(self.round, str(self)), "%s", self)
 
     def __str__(self) -> str:
         score, C, gamma = self.best

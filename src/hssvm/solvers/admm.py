@@ -21,7 +21,6 @@ of the matrix; here they are the signs of z, so that the factor does not depend 
 
 from __future__ import annotations
 
-import logging
 import time
 from dataclasses import dataclass, field
 
@@ -32,12 +31,11 @@ from hssvm._threads import with_serial_blas
 from hssvm.kernels.base import Floats
 from hssvm.operators.base import Operator
 from hssvm.problems.base import Problem
+from hssvm.progress import Gap, emit
 from hssvm.solvers.iterate import ADMMFactor, Iterate
 from hssvm.solvers.penalty import initial_beta, paper_beta, reweigh, typical_scale
-from hssvm.solvers.solution import Callback, Checkpoint, Solution, Status
+from hssvm.solvers.solution import Checkpoint, Solution, Status, Stop
 from hssvm.solvers.stopping import Stopping
-
-logger = logging.getLogger(__name__)
 
 RELAXATION = 1.6
 
@@ -68,9 +66,9 @@ class ADMM:
     max_iter : int
     beta : float, optional
         Initial weight of the quadratic penalty, by default from `initial_beta`.
-    callback : callable, optional
-        Called as ``callback(iteration, gaps)`` after every check of the gap. A true value stops the
-        run; a `Status` becomes that of the unfinished columns.
+    stop : callable, optional
+        Called without arguments after every check of the gap. A true value stops the run; a
+        `Status` becomes that of the unfinished columns.
     checkpoint : callable, optional
         Called as ``checkpoint(iteration, Z)`` after every check, with the best coefficients so far,
         from which another run can `start`.
@@ -94,7 +92,7 @@ class ADMM:
     tol: float | NDArray[np.float64] = 1e-3
     max_iter: int = 1000
     beta: float | None = None
-    callback: Callback | None = None
+    stop: Stop | None = None
     checkpoint: Checkpoint | None = None
 
     @with_serial_blas
@@ -188,14 +186,15 @@ class _Run:
         active = self.stopping.active(iteration, iterate.index, self.solution)
         gap = self.solution.gap
         self.solution.remember(iteration)
-        logger.info(
+        largest = float(gap[iterate.index].max())
+        emit(
+            Gap(iteration, largest),
             "iteration %d: largest gap %.1e, %d of %d columns active",
-            iteration, gap[iterate.index].max(), active.sum(), iterate.index.size,
-            extra={"gap": float(gap[iterate.index].max())},
+            iteration, largest, active.sum(), iterate.index.size,
         )  # fmt: skip
         if self.solver.checkpoint is not None:
             self.solver.checkpoint(iteration, self.solution.Z)
-        self.ended = self.solver.callback and self.solver.callback(iteration, gap)
+        self.ended = self.solver.stop and self.solver.stop()
         if self.ended:
             self.solution.end(iterate.index[active], self.ended)
         return active

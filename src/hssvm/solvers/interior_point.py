@@ -20,7 +20,6 @@ coefficients are 0 or at their bounds. It is computed from every iterate, and is
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 
 import numpy as np
@@ -30,11 +29,10 @@ from hssvm._threads import with_serial_blas
 from hssvm.kernels.base import Floats
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems.base import Objective, Problem
+from hssvm.progress import Gap, emit
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.solvers.polish import solve_with_sum
-from hssvm.solvers.solution import Callback, Solution, Status
-
-logger = logging.getLogger(__name__)
+from hssvm.solvers.solution import Solution, Status, Stop
 
 MAX_ITER, PATIENCE = 100, 10
 """Maximum number of iterations, and of those without a smaller gap."""
@@ -52,7 +50,7 @@ def solve_interior(
     kernel_matrix: LazyKernelMatrix,
     solution: Solution,
     tol: float,
-    callback: Callback | None = None,
+    stop: Stop | None = None,
     max_iter: float = np.inf,
 ) -> bool:
     """Improve the columns of `solution` with a gap above `tol`, in place, one by one.
@@ -65,7 +63,7 @@ def solve_interior(
         A feasible point with its gap. Its `n_iter` increases by the number of iterations.
     tol : float
         Relative duality gap.
-    callback
+    stop
         See `WorkingSet`.
     max_iter : float
         Maximum `n_iter` of a column.
@@ -89,8 +87,8 @@ def solve_interior(
         for iteration in range(MAX_ITER):
             run.update(solution, j)
             gap, mu = float(solution.gap[j]), run.mu()
-            logger.info("interior point %d: gap %.1e", iteration, gap, extra={"gap": gap})
-            status = callback and callback(iteration, solution.gap)
+            emit(Gap(iteration, gap), "interior point %d: gap %.1e", iteration, gap)
+            status = stop and stop()
             if mu < 0.9 * best:
                 best, best_at = mu, iteration
             stuck = iteration - best_at >= PATIENCE

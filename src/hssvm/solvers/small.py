@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 
@@ -12,10 +11,9 @@ import scipy.sparse
 from hssvm import _core
 from hssvm.kernels.base import CoreKernel, Kernel, Rows, as_rows, core_rows
 from hssvm.problems.base import Problem
-from hssvm.solvers.solution import Callback, Solution, Status, Stop
+from hssvm.progress import Gap, emit
+from hssvm.solvers.solution import Solution, Status, Stop
 from hssvm.solvers.working_kernel import step_work
-
-logger = logging.getLogger(__name__)
 
 CALL_WORK = 0.3
 """Nominal seconds between two checks of the gap."""
@@ -27,7 +25,6 @@ def solve_small(
     X: Rows,
     solution: Solution,
     tol: float,
-    callback: Callback | None = None,
     max_work: float = np.inf,
     stop: Stop | None = None,
     max_iter: float = np.inf,
@@ -43,7 +40,7 @@ def solve_small(
         A feasible point, which is improved in place. Its `n_iter` increases by the number of steps.
     tol : float
         Relative duality gap.
-    callback, max_work, stop
+    max_work, stop
         See `WorkingSet`.
     max_iter : float
         Maximum `n_iter` of a column.
@@ -79,10 +76,10 @@ def solve_small(
             solution.update(index, z, F, column.evaluate(z, F))
             solution.n_iter[j] += steps
             solution.n_rounds[j] += 1
-            solution.remember(int(solution.n_rounds.sum()))
-            gap = float(solution.gap[j])
-            logger.info("%d steps: gap %.1e", steps, gap, extra={"gap": gap})
-            answer = callback and callback(int(solution.n_rounds.sum()), solution.gap)
+            n_rounds, gap = int(solution.n_rounds.sum()), float(solution.gap[j])
+            solution.remember(n_rounds)
+            emit(Gap(n_rounds, gap), "%d steps: gap %.1e", steps, gap)
+            answer = stop and stop()
             if gap <= tol:
                 status = Status.CONVERGED
             elif answer:

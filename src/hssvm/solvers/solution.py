@@ -55,9 +55,8 @@ class Status(Enum):
         return cls.PRECISION if dtype == np.float32 else cls.STALLED
 
 
-Callback = Callable[[int, Floats], Status | bool | None]
 Checkpoint = Callable[[int, Floats], None]
-Stop = Callable[[], object]
+Stop = Callable[[], Status | bool | None]
 
 
 @dataclass(eq=False)

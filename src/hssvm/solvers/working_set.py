@@ -23,7 +23,6 @@ The solvers of LIBSVM and its successors accept neither a start nor several colu
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,15 +35,14 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems.base import Problem
+from hssvm.progress import Gap, Violation, emit
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
-from hssvm.solvers.solution import Callback, Solution, Status, Stop
+from hssvm.solvers.solution import Solution, Status, Stop
 from hssvm.solvers.start import choose_start
 from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel, highest
 from hssvm.solvers.working_set_state import WorkingSetState
-
-logger = logging.getLogger(__name__)
 
 WATCH = 0.2
 """Rows are watched if their violation, relative to the size of the decision values, exceeds minus
@@ -74,9 +72,6 @@ class WorkingSet:
         the solver needs more rounds.
     max_time : float
         Time limit in seconds, after which the best point so far is returned.
-    callback : callable, optional
-        Called as ``callback(round, violations)`` after every round. A true value stops the run; a
-        `Status` becomes that of the unfinished columns.
     max_work : float
         Work limit in nominal seconds: counted operations times their cost on the two cores of the
         benchmarks. Unlike `max_time`, it does not depend on the load of the machine.
@@ -89,8 +84,8 @@ class WorkingSet:
     max_iter : float or (k,) array
         Maximum number of SMO steps of a column.
     stop : callable, optional
-        Called without arguments several times a second during a round. A true value ends the round,
-        so that `callback` is called.
+        Called without arguments after every round, and several times a second during it. A true
+        value stops the run; a `Status` becomes that of the unfinished columns.
 
     Examples
     --------
@@ -110,7 +105,6 @@ class WorkingSet:
     tol: float
     memory: float = 2e9
     max_time: float = np.inf
-    callback: Callback | None = None
     max_work: float = np.inf
     first_violation: float = FIRST_VIOLATION
     checkpoint: Callable[[int, WorkingSetState], None] | None = None
@@ -392,9 +386,10 @@ class _Run:
         self.solution.n_rounds[self.open] = self.rounds
         self.solution.remember(self.rounds)
         gap = values.gap
-        logger.info(
-            "round %d: largest gap on the exact kernel %.1e", self.rounds, gap.max(),
-            extra={"gap": float(gap.max())},
+        largest = float(gap.max())
+        emit(
+            Gap(self.rounds, largest),
+            "round %d: largest gap on the exact kernel %.1e", self.rounds, largest,
         )  # fmt: skip
         every_row, gradient = np.arange(self.problem.n), product.F - self.problem.linear
         _, inside = self.inside(every_row)
@@ -429,21 +424,22 @@ class _Run:
         self.product = self.product.columns(active)
 
     def log_round(self, max_violation: NDArray[np.float64], steps: int) -> None:
-        """Log a round, and call the callback."""
-        logger.info(
+        """Emit a round, and stop the run if it should."""
+        largest = float(max_violation.max())
+        emit(
+            Violation(self.rounds, largest),
             "round %d: largest violation %.1e, %d steps on %d rows, %d watched",
-            self.rounds, max_violation.max(), steps, self.working_set.rows.size,
-            self.product.watched.size,
+            self.rounds, largest, steps, self.working_set.rows.size, self.product.watched.size,
         )  # fmt: skip
         self.check_limits()
-        self.end(self.solver.callback and self.solver.callback(self.rounds, max_violation))
+        self.end(self.solver.stop and self.solver.stop())
 
     @property
     def late(self) -> bool:
         """Whether max_time has passed."""
         return time.perf_counter() - self.began > self.solver.max_time
 
-    def should_stop(self) -> object:
+    def should_stop(self) -> Status | bool | None:
         """Whether to end a round."""
         return self.late or (self.solver.stop is not None and self.solver.stop())
 
@@ -460,7 +456,7 @@ class _Run:
             self.end(Status.MAX_WORK)
 
     def end(self, answer: Status | bool | None) -> None:
-        """Stop the run if the answer of a callback is true, or a status."""
+        """Stop the run if the answer of `stop` is true, or a status."""
         if answer and not self.ended:
             self.solution.end(self.open, answer)
             self.ended = True

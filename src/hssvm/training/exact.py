@@ -49,7 +49,6 @@ def train_exact(
     with report.stage("solve", goal=tol if problem.n_parts == 1 else None):
         solution = solve_parts(problem, X, solver, monitor, start, with_F=plan.n_folds > 0)
     monitor.advise(check_features(X, kernel), report)
-    monitor.stage_done("solve")
     solution.accept(plan.tol)
     report.add_exact(solution, X.shape[1], plan.tol)
     monitor.advise(check_kernel(X, kernel, plan.seed), report)

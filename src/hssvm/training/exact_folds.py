@@ -94,7 +94,6 @@ def _decisions(
         FOLD_GAP,
         plan.cache(X, folds.k),
         monitor.seconds_left,
-        monitor.after_check,
         first_violation=FOLD_VIOLATION,
         stop=monitor.stop,
     )

@@ -86,7 +86,7 @@ class ExactSolver:
             # the working-set solver has smaller rounding errors
             Z, n_iter = small.Z, small.n_iter
         solver = WorkingSet(
-            self.tol, self.memory, monitor.seconds_left, monitor.after_check, self.max_work,
+            self.tol, self.memory, monitor.seconds_left, self.max_work,
             max_iter=self.max_iter - n_iter, stop=monitor.stop,
         )  # fmt: skip
         solution = solver.solve(problem, K, Solution.empty(Z))
@@ -109,8 +109,8 @@ class ExactSolver:
             max_work = min(max_work, problem.k * enough)
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
             solve_small(
-                problem, self.kernel, K.X, solution, goal, monitor.after_check, max_work,
-                monitor.stop, self.max_iter,
+                problem, self.kernel, K.X, solution, goal, max_work, monitor.stop,
+                self.max_iter,
             )  # fmt: skip
             if self.polishes and solution.stopped is None:
                 polish(problem, K, solution, self.max_iter)
@@ -126,9 +126,7 @@ class ExactSolver:
                 break
         final = False
         if interior and solution.stopped is None:
-            final = solve_interior(
-                problem, K, solution, self.tol, monitor.after_check, self.max_iter
-            )
+            final = solve_interior(problem, K, solution, self.tol, monitor.stop, self.max_iter)
         if solution.stopped is None:
             solution.end(np.flatnonzero(solution.n_iter >= self.max_iter), Status.MAX_ITER)
         solution.accept(self.tol)

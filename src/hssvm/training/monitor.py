@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from hssvm.solvers import Checkpoint, Status, WorkingSetState
 from hssvm.training.report import FitReport
 
 
 class Monitor:
-    """Receives the progress of a fit, and may stop it. This base class only collects advice.
+    """Steers a fit: it may stop it. This base class only collects advice.
 
     Attributes
     ----------
@@ -29,15 +28,8 @@ class Monitor:
         """Seconds until the fit should stop."""
         return math.inf
 
-    def stage_done(self, name: str) -> None:
-        """Called at the end of a stage."""
-
     def stop(self) -> Status | None:
-        """Return a status if the fit should stop."""
-        return None
-
-    def after_check(self, iteration: int, gap: Any) -> Status | None:
-        """Called by solvers after every check of the gap; a status stops them."""
+        """Return a status if the fit should stop; solvers call it at least after every check."""
         return None
 
     def advise(self, advice: str | None, report: FitReport) -> None:

@@ -10,7 +10,6 @@ one thread each::
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -22,13 +21,12 @@ from hssvm import _core, costs
 from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, core_rows
 from hssvm.problems import BaseProblem, Part
 from hssvm.problems.base import Objective
+from hssvm.progress import Share, emit
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.exact_solver import ExactSolver
 from hssvm.training.monitor import Monitor
 from hssvm.training.side_by_side import thread_count_of, train_at_once
-
-logger = logging.getLogger(__name__)
 
 MANY_PARTS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
 """Parts of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a part
@@ -89,7 +87,7 @@ def solve_parts(
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
         for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
             run.solve_batch(numbers)
-            _log_progress(int((solution.gap <= solver.tol).sum()), problem.n_parts)
+            _emit_share(int((solution.gap <= solver.tol).sum()), problem.n_parts)
         stopped = np.array([status is not Status.MAX_ITER for status in solution.status])
         solution.accept(solver.tol)
         left = np.flatnonzero((solution.gap > solver.tol) & ~stopped)
@@ -176,7 +174,7 @@ class _Run:
             solution.n_rounds[number] += solved.n_rounds[0]
             solution.status[number] = solved.status[0]
             solution.n_working = max(solution.n_working, solved.n_working)
-            _log_progress(next(counter), self.problem.n_parts)
+            _emit_share(next(counter), self.problem.n_parts)
 
         # A part with more than a thread's share of the work gets all threads.
         large = share[numbers] > 1 / n_threads
@@ -192,5 +190,5 @@ class _Run:
             keep(number, *result)
 
 
-def _log_progress(solved: int, total: int) -> None:
-    logger.debug("%d of %d pairs of classes", solved, total, extra={"done": solved / total})
+def _emit_share(solved: int, total: int) -> None:
+    emit(Share(solved / total), "%d of %d pairs of classes", solved, total)

@@ -132,7 +132,6 @@ def train_forest(
         own = report if number == 0 else FitReport()
         tree = build_tree(kernel, X, plan, own, number)
         matrix = compress_kernel(kernel, X, tree, plan, own, number, scratch)
-        monitor.stage_done("compress")
         operator = HSSOperator(matrix)
         return train_tree(operator, problem, plan, own, monitor, start, number, warm_start=True)
 

@@ -103,7 +103,7 @@ class TrainingPlan:
             tol, max_iter = max(tol, START_TOL), min(max_iter, START_ITER)
         all_rows = n_columns // (1 + self.n_folds)
         tols = np.repeat([tol, FOLD_TOL * tol], [all_rows, n_columns - all_rows])
-        return ADMM(tols, max_iter, callback=monitor.after_check, checkpoint=monitor.checkpoint)
+        return ADMM(tols, max_iter, stop=monitor.stop, checkpoint=monitor.checkpoint)
 
     def memory(self, X: Rows, n_columns: int) -> FitMemory:
         """Return the memory model of a fit with the maximum ranks."""

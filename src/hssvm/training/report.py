@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Iterator
@@ -18,10 +17,9 @@ from hssvm.comm import Communicator
 from hssvm.hss import estimate_error, estimate_quadratic_form_error
 from hssvm.kernels.base import Floats
 from hssvm.operators import HSSOperator
+from hssvm.progress import StageBegan, StageEnded, emit
 from hssvm.solvers import Solution, Status
 from hssvm.training.summary import summarize
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
@@ -140,16 +138,13 @@ class FitReport(ShownAsText):
 
     @contextmanager
     def stage(self, name: str, goal: float | None = None) -> Iterator[None]:
-        """Time a stage, and log its start and end; `goal` is its target gap.
-
-        `hssvm.estimators.progress` reads these log records.
-        """
+        """Time a stage, and emit its start and end; `goal` is its target gap."""
         start = time.perf_counter()
-        logger.debug("%s begins", name, extra={"stage": name, "goal": goal})
+        emit(StageBegan(name, goal), "%s begins", name)
         yield
         elapsed = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
-        logger.info("%s: %.2f s", name, elapsed, extra={"stage": name, "seconds": elapsed})
+        emit(StageEnded(name, elapsed), "%s: %.2f s", name, elapsed)
 
     def split_factor_time(self, stage: str, solution: Solution) -> None:
         """Report the time of factorizations separately from the stage that made them."""

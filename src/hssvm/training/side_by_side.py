@@ -7,10 +7,10 @@ OpenMP threads. The results are the same.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextvars import copy_context
+from typing import TypeVar
 
 from hssvm import _core
 from hssvm._threads import openmp_threads
@@ -66,7 +66,7 @@ def train_at_once(
             return train_one(item, shared)
 
     with ThreadPoolExecutor(at_a_time) as pool:
-        futures = [pool.submit(run, item) for item in items]
+        futures = [pool.submit(copy_context().run, run, item) for item in items]
         try:
             for future in futures:
                 yield future.result()
@@ -82,36 +82,21 @@ class SharedMonitor(Monitor):
     Parameters
     ----------
     monitor : Monitor
-        Called by one thread at a time.
     """
 
     def __init__(self, monitor: Monitor) -> None:
         self.monitor = monitor
         self.cancelled = False
-        self._lock = threading.Lock()
 
     @property
     def seconds_left(self) -> float:
         """Seconds until the fit should stop."""
         return self.monitor.seconds_left
 
-    def stage_done(self, name: str) -> None:
-        """Called at the end of a stage."""
-        with self._lock:
-            self.monitor.stage_done(name)
-
     def stop(self) -> Status | None:
         """Return a status if the fit should stop."""
         return Status.STOPPED if self.cancelled else self.monitor.stop()
 
-    def after_check(self, iteration: int, gap: Any) -> Status | None:
-        """Called by solvers after every check of the gap; a status stops them."""
-        if self.cancelled:
-            return Status.STOPPED
-        with self._lock:
-            return self.monitor.after_check(iteration, gap)
-
     def advise(self, advice: str | None, report: FitReport) -> None:
         """Add advice about the data to the report, if there is any."""
-        with self._lock:
-            self.monitor.advise(advice, report)
+        self.monitor.advise(advice, report)

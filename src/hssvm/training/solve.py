@@ -71,7 +71,6 @@ def solve(
             solution = solver.solve(problem, operator, start)
     stopped = solution.stopped
     report.add_start(operator, solution)
-    monitor.stage_done("solve")
     refined = plan.exact and stopped is None
     if stopped is not None:
         # A start counts as converged at START_TOL, which is not enough without refinement.
@@ -117,7 +116,6 @@ def _refine(
         tol,
         plan.cache(X, problem.k),
         monitor.seconds_left,
-        monitor.after_check,
         costs.MAX_PASSES * costs.AFFORDABLE_PASS if plan.limit_work else np.inf,
         max_iter=float(plan.max_iter or np.inf) - start.n_iter,
         checkpoint=monitor.refine_checkpoint,
