@@ -18,7 +18,7 @@ from benchmarks.forest.problems import NAMES, load_forest, quietly
 from benchmarks.tables import percent, seconds, setup, table
 from benchmarks.timing import Fastest
 from hssvm import SVR
-from hssvm.estimators.labels import classify
+from hssvm.estimators.inputs.labels import classify
 
 SETTINGS = [
     "256:72:1e-3", "512:16:1e-2", "512:32:1e-2", "512:64:1e-2", "512:32:5e-2", "1024:16:5e-2",

@@ -7,7 +7,7 @@ from sklearn.model_selection import cross_val_score
 
 import hssvm
 import hssvm.dask
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.exceptions import DataWarning
 
 

@@ -5,7 +5,7 @@ from helpers.rows import waves_and_bowls
 
 import hssvm.dask
 import hssvm.training.pipeline
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.progress import StageBegan, listening
 

@@ -8,7 +8,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from hssvm.dask.partitions import Partition
 from hssvm.dask.summary import describe, merge
-from hssvm.training.scaling import Scaling
+from hssvm.training.data.scaling import Scaling
 
 
 def cut_rows(rng, X, y=None, weight=None, n_partitions=7):

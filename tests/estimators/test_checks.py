@@ -12,8 +12,8 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
 from hssvm.exceptions import DataWarning
-from hssvm.training import checks
-from hssvm.training.scaling import features_differ
+from hssvm.training.data import checks
+from hssvm.training.data.scaling import features_differ
 
 
 def rings(rng, n=800, sizes=(1.0, 1.0, 1.0, 1.0)):

@@ -5,7 +5,7 @@ from helpers.stops import checked_gaps
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm import svc_path
-from hssvm.estimators.callbacks import FitMonitor
+from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.solvers import Status
 
 

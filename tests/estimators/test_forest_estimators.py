@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.exceptions import DataWarning
 from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian

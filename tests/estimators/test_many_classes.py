@@ -15,9 +15,9 @@ from hssvm.kernels.base import CoreKernel
 from hssvm.problems import PairsProblem
 from hssvm.progress import Share, listening
 from hssvm.solvers import Status
-from hssvm.training import pairs as training_pairs
-from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.monitor import Monitor
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.routes.exact import parts as training_parts
+from hssvm.training.routes.exact.solver import ExactSolver
 
 N_CLASSES = 18  # 153 pairs
 CORE_KERNELS = [kernel for kernel in all_kernels(0.4) if isinstance(kernel, CoreKernel)]
@@ -35,7 +35,7 @@ def clusters(rng, n, dtype=np.float64):
 @pytest.fixture
 def one_by_one(monkeypatch):
     def change():
-        monkeypatch.setattr(training_pairs, "MANY_PARTS", 10**9)
+        monkeypatch.setattr(training_parts, "MANY_PARTS", 10**9)
 
     return change
 
@@ -59,7 +59,7 @@ def test_every_pair_is_solved(kernel, dtype, rng):
     cost = rng.uniform(0, 5, 300).astype(dtype) * (rng.random(300) < 0.9)
     problem = PairsProblem(y, cost.astype(dtype), N_CLASSES)
     solver = ExactSolver(kernel, 1e-4, 1e9, np.inf)
-    solution = training_pairs.solve_parts(problem, X, solver, Monitor(), None)
+    solution = training_parts.solve_parts(problem, X, solver, Monitor(), None)
     assert np.all(solution.gap <= (1e-4 if dtype == np.float64 else 2e-3))
     K = kernel_matrix(kernel, X.astype(float))
     for number, pair in enumerate(problem.parts()):
@@ -97,7 +97,7 @@ def test_any_number_of_threads_gives_the_same_model(rng):
 
 
 def test_hard_pairs_go_on_one_by_one(rng, monkeypatch):
-    monkeypatch.setattr(training_pairs, "FEW_STEPS", 20)
+    monkeypatch.setattr(training_parts, "FEW_STEPS", 20)
     X, y = clusters(rng, 600)
     report = SVC(C=100.0, gamma=0.3).fit(X, y).fit_report_
     assert set(report.status) == {"CONVERGED"}
@@ -105,7 +105,7 @@ def test_hard_pairs_go_on_one_by_one(rng, monkeypatch):
 
 
 def test_time_limit_and_warm_start(rng, monkeypatch):
-    monkeypatch.setattr(training_pairs, "BATCH_ROWS", 1000)
+    monkeypatch.setattr(training_parts, "BATCH_ROWS", 1000)
     X, y = clusters(rng, 3000)
     model = SVC(C=3.0, gamma=0.3, max_time=1e-9, warm_start=True)
     with pytest.warns(ConvergenceWarning, match="raise max_time"):
@@ -148,7 +148,7 @@ def test_a_kernel_that_overflows_is_named(rng):
 
 
 def test_progress_only_grows(rng, monkeypatch):
-    monkeypatch.setattr(training_pairs, "BATCH_ROWS", 2000)
+    monkeypatch.setattr(training_parts, "BATCH_ROWS", 2000)
     X, y = clusters(rng, 3000)
     events = []
     with listening(events.append):
@@ -168,6 +168,6 @@ def test_stopped_pairs_have_a_gap(rng):
             return Status.STOPPED
 
     solver = ExactSolver(hssvm.kernels.Gaussian(0.3), 1e-4, 1e9, np.inf)
-    solution = training_pairs.solve_parts(problem, X, solver, Stops(), None)
+    solution = training_parts.solve_parts(problem, X, solver, Stops(), None)
     assert set(solution.status) == {Status.STOPPED}
     assert np.all(solution.gap == 1) and not solution.Z.any()

@@ -110,7 +110,9 @@ def data(rng, n):
 def test_a_fit_beyond_the_limit_is_refused_before_it_begins(estimator, refine, rng, monkeypatch):
     X, y = data(rng, 5000)
     estimator = clone(estimator).set_params(memory_limit=1e6, refine=refine, random_state=0)
-    monkeypatch.setattr("hssvm.training.compression.ClusterTree", None)  # no tree is built
+    monkeypatch.setattr(
+        "hssvm.training.routes.forest.compression.ClusterTree", None
+    )  # no tree is built
     with pytest.raises(MemoryError, match="lower max_rank or leaf_size"):
         estimator.fit(X, y)
     with pytest.raises(NotFittedError):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM, svc_path
-from hssvm.estimators.parameters import RULES
+from hssvm.estimators.inputs.parameters import RULES
 from hssvm.kernels import Gaussian
 
 ESTIMATORS = [SVC, SVR, OneClassSVM, SVCCV, SVRCV]

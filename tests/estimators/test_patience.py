@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
-from hssvm.estimators.callbacks import stop_on_interrupt
+from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
 from hssvm.kernels import Polynomial
 
 

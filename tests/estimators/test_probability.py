@@ -26,7 +26,7 @@ from hssvm.estimators.calibration import (
     probabilities,
 )
 from hssvm.estimators.configured import HELD_OUT_ROWS
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.training.out_of_fold import assign_folds
 from hssvm.training.plan import FOLDS
 

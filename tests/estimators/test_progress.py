@@ -13,7 +13,7 @@ import pytest
 from helpers.processes import run_python
 
 from hssvm import SVCCV, SVR
-from hssvm.estimators.notebook import View, in_notebook
+from hssvm.estimators.monitoring.notebook import View, in_notebook
 from hssvm.progress import (
     Gap,
     Progress,
@@ -269,7 +269,7 @@ def notebook(rng, tmp_path):
 def test_a_notebook_shows_one_bar_and_no_log(notebook):
     outputs, messages = notebook(
         """
-        from hssvm.estimators import notebook
+        from hssvm.estimators.monitoring import notebook
         notebook.INTERVAL = 0
         SVR(C=10.0, refine=True, max_rank=8, verbose=1).fit(X, y)
         None

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import hssvm
 from hssvm import SVC, SVR, OneClassSVM
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian
 from hssvm.predictors import ExpansionPredictor
 from hssvm.predictors.reduced import Reduction

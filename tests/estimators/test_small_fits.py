@@ -9,8 +9,8 @@ from hssvm import SVC, SVR, svc_path
 from hssvm.kernels import Gaussian
 from hssvm.problems import SVCProblem
 from hssvm.solvers import Status
-from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.monitor import Monitor
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.routes.exact.solver import ExactSolver
 
 
 def nearly_linear(rng, n, dtype):

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from hssvm.estimators.callbacks import FitMonitor
+from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.progress import StageEnded
 from hssvm.solvers import Solution, Status
 from hssvm.training import Monitor

@@ -13,7 +13,7 @@ from sklearn.tests.metadata_routing_common import ConsumingSplitter
 
 import hssvm
 from hssvm import SVC, SVCCV, SVRCV
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.model_selection.folds import Folds
 
 Cs, GAMMAS = [0.3, 3.0], [0.2, 1.0]

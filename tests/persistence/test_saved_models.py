@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
-from hssvm.estimators.saving import SavableEstimator
+from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
 from hssvm.loading.model import CLASSES

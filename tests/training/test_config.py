@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hssvm import SVC, SVCCV, SVR, OneClassSVM
-from hssvm.estimators.parameters import InvalidParameterError, as_bytes
+from hssvm.estimators.inputs.parameters import InvalidParameterError, as_bytes
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.kernels import Gaussian
 from hssvm.training import Monitor, Route, TrainingConfig

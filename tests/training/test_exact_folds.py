@@ -12,9 +12,10 @@ from hssvm.kernels import Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import SVCProblem, SVRProblem
 from hssvm.solvers import Solution, WorkingSet
-from hssvm.training import FitReport, Monitor, Route, TrainingConfig, exact_folds
-from hssvm.training.exact_folds import _balanced, _near, exact_decisions
+from hssvm.training import FitReport, Monitor, Route, TrainingConfig
 from hssvm.training.out_of_fold import assign_folds
+from hssvm.training.routes.exact import folds as exact_folds
+from hssvm.training.routes.exact.folds import _balanced, _near, exact_decisions
 
 
 @pytest.mark.parametrize("kind", ["SVC", "SVR"])

@@ -16,11 +16,12 @@ from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
 from hssvm.progress import listening
 from hssvm.solvers import ADMM, Status
-from hssvm.training import FitReport, Monitor, Route, TrainingConfig, forest, plan_problem, train
+from hssvm.training import FitReport, Monitor, Route, TrainingConfig, plan_problem, train
 from hssvm.training.config import EXACT_ROWS
-from hssvm.training.forest import fingerprint
-from hssvm.training.pipeline import train_tree
 from hssvm.training.plan import DEFAULT_ITER
+from hssvm.training.routes.forest import forest
+from hssvm.training.routes.forest.forest import fingerprint
+from hssvm.training.routes.forest.route import train_tree
 from hssvm.training.warm_start import LastFit
 
 N = EXACT_ROWS + 400

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from hssvm.training.moments import overall_variance
+from hssvm.training.data.moments import overall_variance
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -38,7 +38,7 @@ def test_every_fit_goes_through_the_pipeline(name, rng, monkeypatch):
     def solve(*args, **kwargs):
         raise ReachedSolve
 
-    monkeypatch.setattr("hssvm.training.pipeline.solve", solve)
+    monkeypatch.setattr("hssvm.training.pipeline.train_forest", solve)
     monkeypatch.setattr("hssvm.training.pipeline.train_exact", solve)
     X = rng.standard_normal((200, 2))
     with pytest.raises(ReachedSolve):

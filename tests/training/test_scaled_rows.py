@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose
 
-from hssvm.training.scaling import Scaling
+from hssvm.training.data.scaling import Scaling
 
 
 @pytest.mark.parametrize("kind", ["standard", "minmax"])

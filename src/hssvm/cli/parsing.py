@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from hssvm.cli.options import Refine, Scaling
-from hssvm.estimators.parameters import is_size
+from hssvm.estimators.inputs.parameters import is_size
 
 
 def given(**parameters: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from hssvm.cli.options import Task
 from hssvm.cli.parsing import parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source, load_model
-from hssvm.estimators.callbacks import stop_on_interrupt
+from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
 from hssvm.io.columns import ColumnRule, Known, require_distinct
 from hssvm.io.load import read_table
 from hssvm.io.table import Table

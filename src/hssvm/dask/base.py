@@ -20,12 +20,12 @@ from hssvm.dask.model import DistributedModel
 from hssvm.dask.partitions import feature_names
 from hssvm.dask.plan import Layout
 from hssvm.estimators.base import BaseKernelSVM
-from hssvm.estimators.callbacks import logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
-from hssvm.estimators.fitted import set_fitted, warn_unconverged
-from hssvm.estimators.kernel import resolve_gamma
-from hssvm.estimators.parameters import INSTEAD, NONE, check_parameter, integer
-from hssvm.estimators.points import require_rows_of_numbers
+from hssvm.estimators.inputs.kernel import resolve_gamma
+from hssvm.estimators.inputs.parameters import INSTEAD, NONE, check_parameter, integer
+from hssvm.estimators.inputs.points import require_rows_of_numbers
+from hssvm.estimators.models.fitted import set_fitted, warn_unconverged
+from hssvm.estimators.monitoring.callbacks import logging_to_stderr
 from hssvm.kernels import Kernel
 from hssvm.solvers import Status
 from hssvm.training import Task

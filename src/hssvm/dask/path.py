@@ -14,7 +14,7 @@ import hssvm.estimators
 from hssvm.dask.base import DASK_INSTEAD
 from hssvm.dask.model import DistributedModel
 from hssvm.dask.svc import SVC
-from hssvm.estimators.parameters import (
+from hssvm.estimators.inputs.parameters import (
     CLASSIFIER_INSTEAD,
     POSITIVES,
     check_parameter,

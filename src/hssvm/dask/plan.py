@@ -19,7 +19,7 @@ from hssvm.dask.waiting import ShouldStop, value_of
 from hssvm.hss.samples import FarFieldSample
 from hssvm.hss.top import Group
 from hssvm.kernels.base import Rows
-from hssvm.training.scaling import Scaling
+from hssvm.training.data.scaling import Scaling
 
 SUMMARIES_PER_TASK = 32
 """Number of summaries that one task merges."""

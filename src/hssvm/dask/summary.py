@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from hssvm.dask.partitions import Partition
 from hssvm.dask.sample import Sample
 from hssvm.kernels.base import Floats
-from hssvm.training.moments import Moments, feature_range
-from hssvm.training.scaling import SCALINGS, Scaling
+from hssvm.training.data.moments import Moments, feature_range
+from hssvm.training.data.scaling import SCALINGS, Scaling
 
 MAX_CLASSES = 10_000
 """Maximum number of classes; with more, the columns of all classes would not fit in memory."""

@@ -17,10 +17,15 @@ from hssvm.dask.base import DASK_INSTEAD, BaseDaskSVM
 from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Layout
 from hssvm.estimators.calibration import require_calibrator
-from hssvm.estimators.labels import class_weights, classify, require_two_classes, require_two_rows
-from hssvm.estimators.parameters import CLASSIFIER_INSTEAD, as_calibrator
+from hssvm.estimators.inputs.labels import (
+    class_weights,
+    classify,
+    require_two_classes,
+    require_two_rows,
+)
+from hssvm.estimators.inputs.parameters import CLASSIFIER_INSTEAD, as_calibrator
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.estimators.probability import ProbabilityMixin
-from hssvm.estimators.warn import warn
 from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
 from hssvm.training import Classification

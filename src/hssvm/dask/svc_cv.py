@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from hssvm.dask.svc import SVC, classified
 from hssvm.estimators.calibration import require_calibrator
-from hssvm.estimators.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
-from hssvm.estimators.warn import warn
+from hssvm.estimators.inputs.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.exceptions import DataWarning
 from hssvm.hss import NestedNystroem
-from hssvm.training.checks import check_edge
+from hssvm.training.data.checks import check_edge
 from hssvm.training.plan import FOLDS
 
 

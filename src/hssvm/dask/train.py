@@ -27,9 +27,9 @@ from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.progress import Event, Gap, StageEnded, Violation, listening
 from hssvm.solvers import Status, WorkingSetState
 from hssvm.training import FitReport, Monitor, Task, TrainingPlan
-from hssvm.training.forest import Forest
 from hssvm.training.out_of_fold import assign_folds
-from hssvm.training.pipeline import train_tree
+from hssvm.training.routes.forest.forest import Forest
+from hssvm.training.routes.forest.route import train_tree
 
 CHECKPOINT_INTERVAL, REFINE_CHECKPOINT_INTERVAL = 20, 5
 """Number of iterations, and of rounds on the exact kernel, between two checkpoints."""

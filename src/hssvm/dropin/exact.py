@@ -16,9 +16,9 @@ from hssvm.solvers import Solution, Status
 from hssvm.solvers.optimality import violations
 from hssvm.training import FitReport, Monitor, TrainingConfig, plan_problem, train
 from hssvm.training.config import START_ROWS
-from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.pairs import solve_parts
 from hssvm.training.plan import DEFAULT_MEMORY
+from hssvm.training.routes.exact.parts import solve_parts
+from hssvm.training.routes.exact.solver import ExactSolver
 
 GAP = 1e-2
 """First goal of the relative gap, divided by the tolerance of the violation."""

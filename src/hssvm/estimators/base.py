@@ -20,14 +20,9 @@ from sklearn.utils.validation import (
 
 from hssvm._display import Text
 from hssvm._threads import serial_blas
-from hssvm.estimators.callbacks import CallbackSupportMixin, FitMonitor, logging_to_stderr
 from hssvm.estimators.configured import ConfiguredSVM
-from hssvm.estimators.export import ExportableEstimator
-from hssvm.estimators.fitted import set_fitted, warn_unconverged
-from hssvm.estimators.kernel import gamma_of_rows
-from hssvm.estimators.libsvm import LibsvmEstimator
-from hssvm.estimators.linear import LinearWeightsMixin
-from hssvm.estimators.parameters import (
+from hssvm.estimators.inputs.kernel import gamma_of_rows
+from hssvm.estimators.inputs.parameters import (
     NONE,
     RULES,
     InvalidParameterError,
@@ -35,11 +30,20 @@ from hssvm.estimators.parameters import (
     check_parameter,
     integer,
 )
-from hssvm.estimators.points import bind_points, indexed_kernel, predict_points
-from hssvm.estimators.reduction import ReducibleEstimator
-from hssvm.estimators.saving import name_of
-from hssvm.estimators.validation import FLOATS, require_complete_target, validate_rows
-from hssvm.estimators.warn import warn
+from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_points
+from hssvm.estimators.inputs.validation import FLOATS, require_complete_target, validate_rows
+from hssvm.estimators.models.export import ExportableEstimator
+from hssvm.estimators.models.fitted import set_fitted, warn_unconverged
+from hssvm.estimators.models.libsvm import LibsvmEstimator
+from hssvm.estimators.models.linear import LinearWeightsMixin
+from hssvm.estimators.models.reduction import ReducibleEstimator
+from hssvm.estimators.models.saving import name_of
+from hssvm.estimators.monitoring.callbacks import (
+    CallbackSupportMixin,
+    FitMonitor,
+    logging_to_stderr,
+)
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
@@ -59,7 +63,7 @@ from hssvm.training import (
 from hssvm.training.certificate import Certificate, certify
 from hssvm.training.config import EXACT_ROWS
 from hssvm.training.cost import CostEstimate, estimate_cost
-from hssvm.training.scaling import Scaling, require_moderate
+from hssvm.training.data.scaling import Scaling, require_moderate
 from hssvm.training.warm_start import LastFit
 
 NO_OUT_OF_FOLD = (

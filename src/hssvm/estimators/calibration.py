@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.fixes import parse_version
 
-from hssvm.estimators.labels import classify
-from hssvm.estimators.parameters import InvalidParameterError, number
+from hssvm.estimators.inputs.labels import classify
+from hssvm.estimators.inputs.parameters import InvalidParameterError, number
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import has_form, require
 

@@ -14,8 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.calibration import require_calibrator
-from hssvm.estimators.callbacks import FitMonitor
-from hssvm.estimators.labels import (
+from hssvm.estimators.inputs.labels import (
     check_labels,
     class_weights,
     classify,
@@ -23,14 +22,15 @@ from hssvm.estimators.labels import (
     require_two_classes,
     require_two_rows,
 )
-from hssvm.estimators.parameters import CLASSIFIER_INSTEAD, as_calibrator
+from hssvm.estimators.inputs.parameters import CLASSIFIER_INSTEAD, as_calibrator
+from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.estimators.probability import ProbabilityMixin
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import has_form, require
 from hssvm.predictors.votes import PAIR_VALUES, count_votes, values_by_class
 from hssvm.training import Classification, FitReport, Task, TrainingPlan, TrainingResult
 from hssvm.training.certificate import Certificate
-from hssvm.training.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
+from hssvm.training.data.checks import NARROW_KERNEL, UNEVEN_FEATURES, check_support
 
 
 class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from hssvm.estimators.kernel import check_kernel_parameter, make_kernel
-from hssvm.estimators.parameters import (
+from hssvm.estimators.inputs.kernel import check_kernel_parameter, make_kernel
+from hssvm.estimators.inputs.parameters import (
     INSTEAD,
     RULES,
     InvalidParameterError,

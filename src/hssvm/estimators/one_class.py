@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
 from hssvm.estimators.base import BaseKernelSVM, FitInput
-from hssvm.estimators.callbacks import with_callbacks
+from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import require

@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from hssvm._display import ShownAsText
-from hssvm.estimators.parameters import (
+from hssvm.estimators.inputs.parameters import (
     CLASSIFIER_INSTEAD,
     POSITIVES,
     check_parameter,
     refuse_parameters,
 )
-from hssvm.estimators.points import predict_points
+from hssvm.estimators.inputs.points import predict_points
+from hssvm.estimators.inputs.validation import FLOATS, naming_columns
 from hssvm.estimators.svc import SVC
-from hssvm.estimators.validation import FLOATS, naming_columns
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.training import FitReport
-from hssvm.training.scaling import Scaling
+from hssvm.training.data.scaling import Scaling
 
 PATH_INSTEAD = CLASSIFIER_INSTEAD | {
     "C": "pass the values as Cs",

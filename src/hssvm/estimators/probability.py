@@ -20,7 +20,7 @@ from hssvm.estimators.calibration import (
     probabilities,
     require_ascending,
 )
-from hssvm.estimators.parameters import as_calibrator, check_parameter
+from hssvm.estimators.inputs.parameters import as_calibrator, check_parameter
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import has_form, require
 

@@ -17,12 +17,12 @@ from hssvm.estimators.calibration import (
     kept_scores,
     require_ascending,
 )
-from hssvm.estimators.callbacks import FitMonitor
-from hssvm.estimators.parameters import check_parameter
+from hssvm.estimators.inputs.parameters import check_parameter
+from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.kernels.base import Floats
 from hssvm.training import Regression, TrainingResult
 from hssvm.training.certificate import Certificate
-from hssvm.training.checks import at_bound, check_target
+from hssvm.training.data.checks import at_bound, check_target
 
 
 class Regressor(RegressorMixin, BaseKernelSVM):

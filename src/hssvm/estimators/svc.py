@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hssvm.estimators.base import FitInput
-from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
+from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.hss import Compressor
 from hssvm.training import Classification
 from hssvm.training.cost import CostEstimate

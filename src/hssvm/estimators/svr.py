@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hssvm.estimators.base import FitInput
-from hssvm.estimators.callbacks import with_callbacks
+from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
 from hssvm.hss import Compressor
 from hssvm.training import Regression

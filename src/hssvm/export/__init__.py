@@ -2,7 +2,7 @@
 
 `contents` collects the arrays of a model, for both. `numpy_file` writes them behind a copy of
 `standalone`; `onnx_graph` makes a graph of ONNX operators for skl2onnx. The methods of the
-estimators are in ``hssvm.estimators.export``.
+estimators are in ``hssvm.estimators.models.export``.
 """
 
 from hssvm.export.contents import contents_of

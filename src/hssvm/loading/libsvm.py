@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hssvm.estimators import SVC, SVR, OneClassSVM
-from hssvm.estimators.reports import pack_report, untrained_report
-from hssvm.estimators.saving import restore_model
+from hssvm.estimators.models.reports import pack_report, untrained_report
+from hssvm.estimators.models.saving import restore_model
 from hssvm.kernels import Gaussian, Linear, Polynomial
 from hssvm.persistence.libsvm import LibsvmModel, read_libsvm, with_order
 from hssvm.persistence.plain import to_plain

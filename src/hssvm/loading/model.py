@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from hssvm.estimators import SVC, SVR, OneClassSVM
-from hssvm.estimators.saving import restore_model
+from hssvm.estimators.models.saving import restore_model
 from hssvm.model_selection import SVCCV, SVRCV
 from hssvm.persistence import as_corruption, read_model
 from hssvm.persistence.archive import require

@@ -24,7 +24,7 @@ from sklearn.utils.metadata_routing import (
 
 from hssvm._display import Text
 from hssvm.estimators.base import BaseKernelSVM, require_same_kernel
-from hssvm.estimators.parameters import (
+from hssvm.estimators.inputs.parameters import (
     GAMMAS,
     NONE,
     POSITIVES,
@@ -36,7 +36,7 @@ from hssvm.estimators.parameters import (
     integer,
     word,
 )
-from hssvm.estimators.warn import warn
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.model_selection.baseline import check_baseline
@@ -47,8 +47,8 @@ from hssvm.model_selection.search import Given, Search, mean_scores
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.persistence.archive import has_form, require
 from hssvm.training import Task, TrainingResult, plan_task, train
-from hssvm.training.checks import check_edge
-from hssvm.training.summary import counted
+from hssvm.training.data.checks import check_edge
+from hssvm.training.reports.summary import counted
 
 SEARCH_RULES = {
     "Cs": [word("auto"), integer(1), POSITIVES],

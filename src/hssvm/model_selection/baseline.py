@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import Scoring
-from hssvm.training.checks import FEW_ROWS
+from hssvm.training.data.checks import FEW_ROWS
 
 CONSTANTS = {
     "classification": (

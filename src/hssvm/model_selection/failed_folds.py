@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
-from hssvm.estimators.warn import warn
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.folds import Folds
 

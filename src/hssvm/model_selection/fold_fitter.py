@@ -24,11 +24,11 @@ from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.folds import Folds
 from hssvm.solvers import Solution, Status, WorkingSet
 from hssvm.training import FitReport, Monitor, TrainingResult
-from hssvm.training.exact_solver import ExactSolver
+from hssvm.training.data.scaling import Scaling
 from hssvm.training.memory import REFINE_ARRAYS, REFINE_DOUBLES
-from hssvm.training.pairs import solve_parts
-from hssvm.training.scaling import Scaling
-from hssvm.training.side_by_side import thread_count_of, train_at_once
+from hssvm.training.routes.exact.parts import solve_parts
+from hssvm.training.routes.exact.solver import ExactSolver
+from hssvm.training.threads import thread_count_of, train_at_once
 
 FOLD_TOL = 1e-2
 """Gap at which folds of many rows stop, if `tol` is smaller. On 20,000 rows of ijcnn1, the scores

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from hssvm.estimators.calibration import Calibration, fit_calibration
-from hssvm.estimators.parameters import as_calibrator
+from hssvm.estimators.inputs.parameters import as_calibrator
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
 from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import BaseProblem, PairsProblem, SVCProblem, SVRProblem
 from hssvm.training import Classification, FitReport, TrainingResult
-from hssvm.training.scaling import Scaling
+from hssvm.training.data.scaling import Scaling
 
 NO_WEIGHT = "all have weight 0"
 

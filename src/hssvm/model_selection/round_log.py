@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hssvm.progress import SearchRound, emit
-from hssvm.training.summary import counted
+from hssvm.training.reports.summary import counted
 
 logger = logging.getLogger(__name__)
 

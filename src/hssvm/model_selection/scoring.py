@@ -13,8 +13,8 @@ from sklearn.exceptions import FitFailedWarning, UnsetMetadataPassedError
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import _check_method_params
 
-from hssvm.estimators.parameters import InvalidParameterError
-from hssvm.estimators.warn import warn
+from hssvm.estimators.inputs.parameters import InvalidParameterError
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels.base import Floats
 
 SINGLE = "score"

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.estimators.kernel import gamma_of_rows, has_gamma
-from hssvm.estimators.parameters import as_scalar
+from hssvm.estimators.inputs.kernel import gamma_of_rows, has_gamma
+from hssvm.estimators.inputs.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.fold_fitter import FOLD_TOL, make_groups
@@ -34,10 +34,10 @@ from hssvm.model_selection.search import (
     mean_scores,
 )
 from hssvm.training import FitReport, Monitor, TrainingConfig
-from hssvm.training.checks import FEW_ROWS
 from hssvm.training.config import TOL
-from hssvm.training.precision import in_precision_of_rows
-from hssvm.training.scaling import Scaling, features_differ
+from hssvm.training.data.checks import FEW_ROWS
+from hssvm.training.data.precision import in_precision_of_rows
+from hssvm.training.data.scaling import Scaling, features_differ
 
 FIRST_C = 2
 """Position of ten units of C, where the search starts."""

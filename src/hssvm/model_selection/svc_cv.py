@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import indexable
 
-from hssvm.estimators.callbacks import with_callbacks
 from hssvm.estimators.classifier import Classifier
+from hssvm.estimators.monitoring.callbacks import with_callbacks
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.estimators.svc import SVC
-from hssvm.estimators.warn import warn
 from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.base import BaseSearch
@@ -21,7 +21,7 @@ from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
 from hssvm.model_selection.folds import Folds
 from hssvm.training import Classification
-from hssvm.training.precision import in_precision_of_rows
+from hssvm.training.data.precision import in_precision_of_rows
 
 
 class SVCCV(BaseSearch, Classifier):

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils import indexable
 
-from hssvm.estimators.callbacks import with_callbacks
-from hssvm.estimators.parameters import RULES, Rule, word
+from hssvm.estimators.inputs.parameters import RULES, Rule, word
+from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svr import SVR
 from hssvm.hss import Compressor
@@ -18,7 +18,7 @@ from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import RegressionFolds
 from hssvm.persistence.archive import require
 from hssvm.training import Regression
-from hssvm.training.precision import in_precision_of_rows
+from hssvm.training.data.precision import in_precision_of_rows
 
 TUBE = 0.1
 """epsilon='auto', relative to the standard deviation of y."""

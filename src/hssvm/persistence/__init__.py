@@ -45,8 +45,8 @@ parameter of an estimator does not change the format: it has its default if a fi
 `archive` reads and writes such files; `replace` replaces a file only when the new one is complete;
 `plain` converts Python values to JSON and back, `predictors` predictors to arrays and back; `model`
 has `write_model` and `read_model`; `libsvm` is for the files of LIBSVM. This package does not know
-the estimators: ``hssvm.estimators.saving`` defines what they store, and ``hssvm.loading`` creates
-them from files.
+the estimators: ``hssvm.estimators.models.saving`` defines what they store, and ``hssvm.loading``
+creates them from files.
 """
 
 from hssvm.persistence.model import as_corruption, read_model, write_model

@@ -14,7 +14,7 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.plotting._figure import axes_or_new
 from hssvm.plotting._pipeline import final_step, transformed
 from hssvm.predictors import LeafwisePredictor
-from hssvm.training.scaling import Scaling
+from hssvm.training.data.scaling import Scaling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

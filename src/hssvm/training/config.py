@@ -44,7 +44,7 @@ START_RANK = 32
 
 START_ROWS = 20_000
 """Number of rows up to which exact classifiers never start on the compressed kernel; see
-`hssvm.training.start`."""
+`hssvm.training.compressed_start`."""
 
 MANY_ROWS = 100_000
 """Number of rows from which exact solutions always start on the compressed kernel, with full rank:
@@ -66,7 +66,7 @@ class TrainingConfig:
         Whether refinement stops after a fixed amount of work, as documented for refine='auto'.
     compressed_start : bool or None
         Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
-        means if it pays, see `hssvm.training.start`. Other problems always do.
+        means if it pays, see `hssvm.training.compressed_start`. Other problems always do.
     n_trees : int or None
     held_out : float
         Number of rows for which out-of-fold decision values are needed, about.

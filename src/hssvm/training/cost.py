@@ -24,15 +24,15 @@ from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.training.compressed_start import many_support_vectors
 from hssvm.training.config import TrainingConfig
 from hssvm.training.memory import FitMemory
-from hssvm.training.monitor import Monitor
 from hssvm.training.pipeline import train
 from hssvm.training.plan import DEFAULT_MEMORY, FOLDS, Route
 from hssvm.training.planning import plan_problem
-from hssvm.training.report import FitReport
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
-from hssvm.training.start import many_support_vectors
 from hssvm.training.tasks import Task
 
 SAMPLE = 8000

@@ -3,7 +3,7 @@
 Besides the model of all rows, a fit trains models that leave out a fold each. The decision value of
 a row from the model that has not seen it is a by-product of the solver. On the compressed kernel,
 these models are a few more columns of the same solves, in every tree; the tree depends on the
-features of all rows, but not on y. `hssvm.training.exact_folds` is for the exact kernel.
+features of all rows, but not on y. `hssvm.training.routes.exact.folds` is for the exact kernel.
 """
 
 from __future__ import annotations

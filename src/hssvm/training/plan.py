@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from hssvm import _core
+from hssvm import _core, costs
 from hssvm.hss import Compressor
 from hssvm.hss.hashing import cut_width
 from hssvm.hss.tree import depth_for
@@ -17,7 +17,11 @@ from hssvm.kernels.base import Rows
 from hssvm.kernels.wide import table_width
 from hssvm.solvers import ADMM, FixedIterationADMM
 from hssvm.training.memory import FitMemory
-from hssvm.training.monitor import Monitor
+from hssvm.training.reports.monitor import Monitor
+
+EXACT_SHARE = 0.1
+"""Exact solutions stop at this fraction of `tol`: it hardly costs more, and with the default tol
+the dual objective then agrees with LIBSVM's to five digits."""
 
 START_TOL, START_ITER = 1e-2, 100
 """Tolerance and number of iterations if the solution on the compressed kernel is only the start for
@@ -82,6 +86,16 @@ class TrainingPlan:
     def exact(self) -> bool:
         """Whether the solution is on the exact kernel."""
         return self.route is not Route.FOREST
+
+    @property
+    def exact_tol(self) -> float:
+        """Gap of a solution on the exact kernel."""
+        return self.tol * EXACT_SHARE
+
+    @property
+    def max_work(self) -> float:
+        """Work limit of a solution on the exact kernel, in nominal seconds."""
+        return costs.MAX_PASSES * costs.AFFORDABLE_PASS if self.limit_work else np.inf
 
     def tree_seed(self, tree: int) -> int:
         """Seed of a tree of the forest, which does not depend on their number."""

@@ -1,7 +1,7 @@
 """The plan of a fit: the decisions that the user has left open, made once.
 
 Some depend on the size of the data, see `TrainingConfig`. Whether an exact solution starts on the
-compressed kernel may have to be measured, see `hssvm.training.start`.
+compressed kernel may have to be measured, see `hssvm.training.compressed_start`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import BaseProblem
+from hssvm.training.compressed_start import compressed_start_pays
 from hssvm.training.config import TrainingConfig
 from hssvm.training.plan import Route, TrainingPlan
-from hssvm.training.start import compressed_start_pays
 from hssvm.training.tasks import Task
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor, expansion_predictor
 from hssvm.problems import BaseProblem
-from hssvm.training.report import FitReport
+from hssvm.training.reports.report import FitReport
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class TrainingResult:
     out_of_fold : (n, k) or None
         Mean out-of-fold decision values at the training rows.
     fingerprint : int
-        Identifies the data and the parameters; see `hssvm.training.forest.fingerprint`.
+        Identifies the data and the parameters; see `hssvm.training.routes.forest.forest`.
     """
 
     problem: BaseProblem

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import BaseProblem, OneClassProblem, PairsProblem, SVCProblem, SVRProblem
-from hssvm.training.precision import in_precision_of_rows
+from hssvm.training.data.precision import in_precision_of_rows
 
 
 class Task(Protocol):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats
 from hssvm.predictors import LeafwisePredictor
 from hssvm.problems import BaseProblem
-from hssvm.training.forest import Forest
 from hssvm.training.plan import TrainingPlan
-from hssvm.training.report import FitReport
+from hssvm.training.reports.report import FitReport
+from hssvm.training.routes.forest.forest import Forest
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class LastFit:
     compressed : LeafwisePredictor or None
     out_of_fold : (n, k) or None
     fingerprint, seed : int
-        See `hssvm.training.forest.fingerprint`.
+        See `hssvm.training.routes.forest.forest.fingerprint`.
     """
 
     report: FitReport

@@ -39,7 +39,7 @@ def convert(
     from hssvm.cli.context import print_result, working
     from hssvm.cli.streams import STREAM, input_file, write_file
     from hssvm.persistence.archive import is_archive
-    from hssvm.training.summary import counted
+    from hssvm.training.reports.summary import counted
 
     checks.check_inputs(model)
     checks.check_model_output(output, model, name="OUTPUT")

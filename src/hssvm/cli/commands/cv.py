@@ -69,7 +69,7 @@ def cv(
     from hssvm.cli.progress import showing
     from hssvm.cli.streams import STREAM, save_model
     from hssvm.io.columns import Roles
-    from hssvm.training.summary import counted
+    from hssvm.training.reports.summary import counted
 
     checks.check_inputs(data)
     if output is not None:

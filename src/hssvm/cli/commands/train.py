@@ -158,7 +158,7 @@ def train(
 def _print_how_to_resume(estimator: Any, data: Path, output: Path) -> None:
     from hssvm.cli.context import err
     from hssvm.cli.messages import print_line
-    from hssvm.training.summary import counted
+    from hssvm.training.reports.summary import counted
 
     report = estimator.fit_report_
     gap, tol = report.gap.max(), report.tol

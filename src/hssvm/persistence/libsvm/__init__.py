@@ -23,9 +23,9 @@ vectors have k - 1 coefficients, packed as in `hssvm.problems.PairsProblem`. Lab
 of their first occurrence in the training data; `classes` sorts them, as `classes_` must be sorted.
 
 `contents` has the content of a file as an object, which `read` and `write` convert from and to
-text. ``hssvm.loading.libsvm`` creates an estimator from it, and ``hssvm.estimators.libsvm`` makes
-one from an estimator. `scale` writes the range file of ``svm-scale`` for models that scale their
-features.
+text. ``hssvm.loading.libsvm`` creates an estimator from it, and ``hssvm.estimators.models.libsvm``
+makes one from an estimator. `scale` writes the range file of ``svm-scale`` for models that scale
+their features.
 """
 
 from hssvm.persistence.libsvm.classes import with_order

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from hssvm.estimators.warn import warn
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.solvers import Status
 from hssvm.training import FitReport

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.estimators.parameters import as_scalar
-from hssvm.estimators.reports import pack_report, unpack_report
+from hssvm.estimators.inputs.parameters import as_scalar
+from hssvm.estimators.models.reports import pack_report, unpack_report
 from hssvm.persistence import write_model
 from hssvm.persistence.archive import has_form, require
 from hssvm.persistence.plain import from_plain, to_plain

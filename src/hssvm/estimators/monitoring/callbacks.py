@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from hssvm._threads import SharedSetting
-from hssvm.estimators.notebook import in_notebook, showing_bar
-from hssvm.estimators.warn import warn
+from hssvm.estimators.monitoring.notebook import in_notebook, showing_bar
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.exceptions import DataWarning
 from hssvm.progress import Event, Gap, StageEnded, Violation, show_log
 from hssvm.solvers import Status
@@ -130,7 +130,7 @@ def stop_on_interrupt(acknowledge: Callable[[], None] | None = None) -> Iterator
 
     Examples
     --------
-    >>> from hssvm.estimators.callbacks import stop_on_interrupt
+    >>> from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
     >>> with stop_on_interrupt():
     ...     pass  # model.fit(X, y)
     """

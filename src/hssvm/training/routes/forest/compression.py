@@ -6,7 +6,7 @@ from hssvm.hss import ClusterTree, HSSMatrix, compress
 from hssvm.hss.scratch import Scratch
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.training.plan import TrainingPlan
-from hssvm.training.report import FitReport
+from hssvm.training.reports.report import FitReport
 
 
 def build_tree(

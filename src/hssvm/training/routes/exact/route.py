@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from hssvm import costs
 from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
 from hssvm.problems import BaseProblem
-from hssvm.training.checks import check_features, check_kernel
-from hssvm.training.exact_folds import exact_decisions
-from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.monitor import Monitor
-from hssvm.training.pairs import solve_parts
+from hssvm.training.data.checks import check_features, check_kernel
 from hssvm.training.plan import TrainingPlan
-from hssvm.training.report import FitReport
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
-from hssvm.training.solve import exact_goal
+from hssvm.training.routes.exact.folds import exact_decisions
+from hssvm.training.routes.exact.parts import solve_parts
+from hssvm.training.routes.exact.solver import ExactSolver
+
+EXACT_TOL = 1e-7
+"""Gap of an exact solution in float64; in float32 it is the square root of this."""
 
 
 def train_exact(
@@ -58,3 +63,16 @@ def train_exact(
     return TrainingResult(
         problem, kernel, X, Z, solution.intercept, None, report, first_Z=Z, out_of_fold=out_of_fold
     )
+
+
+def exact_tol(dtype: np.dtype[Any]) -> float:
+    """Gap of an exact solution in the given precision."""
+    return EXACT_TOL if dtype == np.float64 else EXACT_TOL**0.5
+
+
+def exact_goal(plan: TrainingPlan, problem: BaseProblem) -> tuple[float, float]:
+    """Gap, and work limit, of a solution on the exact kernel, without a start."""
+    if problem.n > plan.leaf_size:
+        return plan.exact_tol, plan.max_work
+    budget = costs.ONE_LEAF_BUDGET if plan.limit_work else np.inf
+    return min(plan.tol, exact_tol(problem.dtype)), budget

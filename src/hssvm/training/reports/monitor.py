@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from hssvm.solvers import Checkpoint, Status, WorkingSetState
-from hssvm.training.report import FitReport
+from hssvm.training.reports.report import FitReport
 
 
 class Monitor:

@@ -24,9 +24,9 @@ from hssvm.problems.base import Objective
 from hssvm.progress import Share, emit
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
-from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.monitor import Monitor
-from hssvm.training.side_by_side import thread_count_of, train_at_once
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.routes.exact.solver import ExactSolver
+from hssvm.training.threads import thread_count_of, train_at_once
 
 MANY_PARTS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
 """Parts of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a part

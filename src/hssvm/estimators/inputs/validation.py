@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from hssvm.estimators.frames import is_frame, require_no_missing, require_numbers
-from hssvm.estimators.labels import require_one_type
+from hssvm.estimators.inputs.frames import is_frame, require_no_missing, require_numbers
+from hssvm.estimators.inputs.labels import require_one_type
 from hssvm.kernels.sparse_format import require_valid_sparse
 
 FLOATS = [np.float64, np.float32]

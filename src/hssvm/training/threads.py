@@ -16,9 +16,9 @@ from hssvm import _core
 from hssvm._threads import openmp_threads
 from hssvm.kernels.base import CoreKernel, Kernel
 from hssvm.solvers import Status
-from hssvm.training.forest import TrainedTree
-from hssvm.training.monitor import Monitor
-from hssvm.training.report import FitReport
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
+from hssvm.training.routes.forest.forest import TrainedTree
 
 Item = TypeVar("Item")
 Model = TypeVar("Model")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hssvm.hss import Compressor
-from hssvm.training.scaling import SCALINGS
+from hssvm.training.data.scaling import SCALINGS
 
 
 class InvalidParameterError(ValueError, TypeError):
@@ -27,7 +27,7 @@ class InvalidParameterError(ValueError, TypeError):
     >>> SVC(C="1").fit([[0.0], [1.0]], [0, 1])
     Traceback (most recent call last):
         ...
-    hssvm.estimators.parameters.InvalidParameterError: C must be a positive number, got '1'
+    hssvm.estimators.inputs.parameters.InvalidParameterError: C must be a positive number, got '1'
     """
 
 
@@ -114,7 +114,7 @@ def as_bytes(value: Any) -> float | None:
 
     Examples
     --------
-    >>> from hssvm.estimators.parameters import as_bytes
+    >>> from hssvm.estimators.inputs.parameters import as_bytes
     >>> as_bytes("4GB"), as_bytes("1.5 GiB"), as_bytes(2e9), as_bytes(None)
     (4000000000.0, 1610612736.0, 2000000000.0, None)
     """
@@ -134,7 +134,7 @@ def as_calibrator(probability: Any) -> str | None:
 
     Examples
     --------
-    >>> from hssvm.estimators.parameters import as_calibrator
+    >>> from hssvm.estimators.inputs.parameters import as_calibrator
     >>> as_calibrator(True), as_calibrator(False), as_calibrator("isotonic")
     ('sigmoid', None, 'isotonic')
     """

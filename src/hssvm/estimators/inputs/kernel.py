@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import (
     CallableKernel,
     Cosine,
@@ -22,7 +22,7 @@ from hssvm.kernels import (
     Tanimoto,
 )
 from hssvm.kernels.base import Floats, Rows
-from hssvm.training.moments import overall_variance
+from hssvm.training.data.moments import overall_variance
 
 RADIAL = {
     "rbf": Gaussian,

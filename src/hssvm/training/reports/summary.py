@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from hssvm.training.report import FitReport
+    from hssvm.training.reports.report import FitReport
 
 
 UNKNOWN = "unknown: the model comes from LIBSVM, whose files have no report"

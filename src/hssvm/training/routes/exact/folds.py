@@ -22,13 +22,13 @@ from hssvm.kernels.part import exact_kernel_matrix
 from hssvm.problems import BaseProblem, Problem
 from hssvm.solvers import Solution, WorkingSet
 from hssvm.solvers.optimality import violations
-from hssvm.training.exact_solver import ExactSolver
-from hssvm.training.monitor import Monitor
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold
-from hssvm.training.pairs import solve_parts
 from hssvm.training.plan import TrainingPlan
-from hssvm.training.report import FitReport
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
+from hssvm.training.routes.exact.parts import solve_parts
+from hssvm.training.routes.exact.solver import ExactSolver
 
 FOLD_GAP, FOLD_VIOLATION = 0.05, 0.5
 """Gap and largest violation, relative to the size of the decision values, at which models that

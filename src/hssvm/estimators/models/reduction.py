@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.estimators.parameters import AT_LEAST_0, check_parameter
-from hssvm.estimators.reports import untrained_report
-from hssvm.estimators.saving import SavableEstimator
+from hssvm.estimators.inputs.parameters import AT_LEAST_0, check_parameter
+from hssvm.estimators.models.reports import untrained_report
+from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, expansion_predictor
 from hssvm.predictors.reduced import Reduction

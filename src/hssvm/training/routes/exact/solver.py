@@ -18,7 +18,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import Problem
 from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_interior, solve_small
 from hssvm.solvers.equality import nearest_feasible
-from hssvm.training.monitor import Monitor
+from hssvm.training.reports.monitor import Monitor
 
 SMALL_ROWS = 3000
 """Default number of rows up to which SMO uses all of them."""

@@ -20,7 +20,7 @@ from hssvm.predictors import LeafExpansions, LeafwisePredictor
 from hssvm.problems import Problem
 from hssvm.solvers import Solution
 from hssvm.training.plan import TrainingPlan
-from hssvm.training.report import FitReport
+from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
 
 COMPARED_ROWS = 10_000

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.calibration import Calibration
-from hssvm.estimators.saving import SavableEstimator
-from hssvm.estimators.warn import warn
+from hssvm.estimators.models.saving import SavableEstimator
+from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels import Gaussian, Linear, Polynomial
 from hssvm.persistence.libsvm import LibsvmModel, write_libsvm, write_range
 from hssvm.predictors import ExpansionPredictor

@@ -19,7 +19,7 @@ from hssvm.kernels.base import Floats
 from hssvm.operators import HSSOperator
 from hssvm.progress import StageBegan, StageEnded, emit
 from hssvm.solvers import Solution, Status
-from hssvm.training.summary import summarize
+from hssvm.training.reports.summary import summarize
 
 
 @dataclass(eq=False, repr=False)

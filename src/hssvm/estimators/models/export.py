@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.estimators.saving import SavableEstimator
+from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.export import contents_of, write_numpy
 from hssvm.export.onnx_outputs import convert, output_types, set_shapes
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.training.scaling import features_differ
+from hssvm.training.data.scaling import features_differ
 
 FEW_ROWS = 500
 """Number of rows below which nothing is checked."""

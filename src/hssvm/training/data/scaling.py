@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.hss.hashing import cut_width
 from hssvm.kernels.base import Floats, Rows
-from hssvm.training.moments import Moments, feature_range
+from hssvm.training.data.moments import Moments, feature_range
 
 SCALINGS = (None, "standard", "minmax")
 

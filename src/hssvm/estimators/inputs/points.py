@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from hssvm.estimators.parameters import InvalidParameterError
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.precomputed import Precomputed

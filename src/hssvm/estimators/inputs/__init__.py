@@ -1,0 +1,1 @@
+"""What users pass: parameters, kernels, rows, frames, labels, and points that are not rows."""

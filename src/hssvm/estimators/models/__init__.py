@@ -1,0 +1,1 @@
+"""Fitted models: their attributes, files, exports, and models with fewer support vectors."""

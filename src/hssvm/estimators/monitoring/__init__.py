@@ -1,0 +1,1 @@
+"""What users see of a running fit: callbacks, logs, the bar of a notebook, and warnings."""

@@ -1,0 +1,1 @@
+"""Rows and targets: scaling, moments, precision, and checks of data against the parameters."""

@@ -1,0 +1,8 @@
+"""The ways from a problem to a model; the plan of a fit chooses one.
+
+::
+
+    exact      on the exact kernel, from 0 or from the last fit
+    refined    on the exact kernel, from a solution on the compressed one
+    forest     on one or several compressed kernels, and the mean of the models
+"""

@@ -1,0 +1,146 @@
+"""Training of the trees of a forest, one or several at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hssvm.hss.scratch import Scratch
+from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.operators import HSSOperator
+from hssvm.predictors import LeafExpansions
+from hssvm.problems import Problem
+from hssvm.solvers import WorkingSetState
+from hssvm.training.data.checks import check_features, check_kernel
+from hssvm.training.memory import FitMemory
+from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
+from hssvm.training.plan import TrainingPlan
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
+from hssvm.training.result import TrainingResult
+from hssvm.training.routes.exact.folds import exact_decisions
+from hssvm.training.routes.forest.compression import build_tree, compress_kernel
+from hssvm.training.routes.forest.forest import Forest, TrainedTree, fingerprint
+from hssvm.training.routes.forest.solve import solve
+from hssvm.training.threads import train_trees
+
+REPORT_ROWS = 128
+"""Number of rows of the exact kernel matrix from which the compression error is estimated."""
+
+
+def train_forest(
+    problem: Problem,
+    kernel: Kernel,
+    X: Rows,
+    plan: TrainingPlan,
+    memory: FitMemory,
+    report: FitReport,
+    monitor: Monitor,
+    start: Floats | None = None,
+    earlier: Forest | None = None,
+) -> TrainingResult:
+    """Compress the kernel matrix and solve the problem, once for every tree of the forest.
+
+    Parameters
+    ----------
+    problem, kernel, X, plan, report, monitor
+        See `train`.
+    memory : FitMemory
+        Of the plan.
+    start : (n, k), optional
+        Feasible coefficients of an earlier fit.
+    earlier : Forest, optional
+        Trees of an earlier fit.
+
+    Returns
+    -------
+    TrainingResult
+    """
+    scratch = Scratch() if memory.on_disk else None
+    identity = fingerprint(problem, kernel, X, plan)
+    if earlier is None or earlier.fingerprint != identity:
+        forest = Forest(identity, report)
+    elif earlier.n_trees > plan.n_trees:
+        raise ValueError(
+            f"n_trees={plan.n_trees} is less than the {earlier.n_trees} trees of the last fit; set "
+            f"n_trees={earlier.n_trees} or more, or warm_start=False"
+        )
+    else:
+        forest, report, start = earlier, earlier.report, None
+        report.resume()
+
+    def train_one(number: int, monitor: Monitor) -> TrainedTree:
+        own = report if number == 0 else FitReport()
+        tree = build_tree(kernel, X, plan, own, number)
+        matrix = compress_kernel(kernel, X, tree, plan, own, number, scratch)
+        operator = HSSOperator(matrix)
+        return train_tree(operator, problem, plan, own, monitor, start, number, warm_start=True)
+
+    missing = range(forest.n_trees, plan.n_trees)
+    for trained in train_trees(train_one, missing, monitor, plan.trees_at_a_time(memory)):
+        stopped, first = trained.solution.stopped is not None, forest.n_trees == 0
+        if first or not stopped:
+            forest.add(trained)
+        if first and stopped:
+            break  # its status says so
+        if forest.n_trees < plan.n_trees and (stopped or monitor.stop() is not None):
+            report.lacks_trees()
+            break
+    return forest.result(problem, kernel, X, plan.seed)
+
+
+def train_tree(
+    operator: HSSOperator,
+    problem: Problem,
+    plan: TrainingPlan,
+    report: FitReport,
+    monitor: Monitor,
+    start: Floats | None = None,
+    number: int = 0,
+    *,
+    state: WorkingSetState | None = None,
+    warm_start: bool = False,
+) -> TrainedTree:
+    """Train the tree with the given number; only the first is checked, and its errors estimated.
+
+    An interrupted refinement can be resumed from its state.
+    """
+    matrix = operator.matrix
+    check = number == 0 and operator.communicator.size == 1
+    if check:
+        monitor.advise(check_features(matrix.X, matrix.kernel), report)
+    out_of_fold, k = None, problem.k
+    if plan.n_folds and not plan.exact:
+        fold = assign_folds(problem.strata, plan.seed, operator.communicator.rank)
+        folds = with_folds(problem, fold, plan.n_folds)
+        solution, refined = solve(folds, operator, plan, report, monitor)
+        out_of_fold = decisions_without_fold(solution.F[:, k:], solution.intercept[k:], fold, k)
+        solution = solution.columns(np.arange(k))
+        report.keep_columns(k)
+    else:
+        without_folds = replace(plan, n_folds=0)
+        solution, refined = solve(
+            problem,
+            operator,
+            without_folds,
+            report,
+            monitor,
+            start,
+            warm_start=warm_start,
+            state=state,
+        )
+        if plan.n_folds and report.exact_kernel:
+            out_of_fold = exact_decisions(
+                problem, matrix.kernel, matrix.X, solution, plan, report, monitor
+            )
+    with report.stage("finish"):
+        expansions = None
+        if matrix.projection and not refined:
+            exchange = None if operator.top is None else operator.top.far_field
+            expansions = LeafExpansions.of(matrix, solution.Z, solution.intercept, exchange)
+        if number == 0:
+            report.estimate_errors(operator, solution, REPORT_ROWS, plan.seed)
+    if check:
+        monitor.advise(check_kernel(matrix.X, matrix.kernel, plan.seed), report)
+    return TrainedTree(solution, expansions, report, out_of_fold)

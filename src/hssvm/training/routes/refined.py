@@ -1,0 +1,35 @@
+"""Refinement: from a solution on the compressed kernel to one on the exact kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hssvm.kernels.part import exact_kernel_matrix
+from hssvm.operators import HSSOperator
+from hssvm.problems import Problem
+from hssvm.solvers import Solution, WorkingSet, WorkingSetState
+from hssvm.training.plan import TrainingPlan
+from hssvm.training.reports.monitor import Monitor
+
+
+def refine(
+    problem: Problem,
+    operator: HSSOperator,
+    start: Solution,
+    plan: TrainingPlan,
+    monitor: Monitor,
+    state: WorkingSetState | None = None,
+) -> Solution:
+    """Solve on the exact kernel, from a solution on the compressed one."""
+    kernel, X, communicator = operator.matrix.kernel, operator.matrix.X, operator.communicator
+    K = exact_kernel_matrix(kernel, X, communicator)
+    solver = WorkingSet(
+        plan.exact_tol,
+        plan.cache(X, problem.k),
+        monitor.seconds_left,
+        plan.max_work,
+        max_iter=float(plan.max_iter or np.inf) - start.n_iter,
+        checkpoint=monitor.refine_checkpoint,
+        stop=monitor.stop,
+    )
+    return solver.solve(problem, K, start, state=state)
