@@ -84,7 +84,7 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=(
 
 def emit(event: Event, message: str, *args: object) -> None:
     """Log a message about an event, and pass the event to the listeners."""
-    level = logging.DEBUG if isinstance(event, StageBegan | Share) else logging.INFO
+    level = logging.DEBUG if isinstance(event, (StageBegan, Share)) else logging.INFO
     logger = logging.getLogger(f"{__name__}.{type(event).__name__}")
     logger.log(level, message, *args, stacklevel=2)
     tell(event)
@@ -93,9 +93,12 @@ def emit(event: Event, message: str, *args: object) -> None:
 def tell(event: Event) -> None:
     """Pass an event to the listeners."""
     listeners = _listeners.get()
-    with _heard_by():  # a callback may fit other models
+    token = _listeners.set(())  # a callback may fit other models
+    try:
         for listener in listeners:
             listener(event)
+    finally:
+        _listeners.reset(token)
 
 
 @contextmanager
@@ -107,13 +110,7 @@ def listening(listener: Listener) -> Iterator[None]:
         with lock:
             listener(event)
 
-    with _heard_by(*_listeners.get(), one_at_a_time):
-        yield
-
-
-@contextmanager
-def _heard_by(*listeners: Listener) -> Iterator[None]:
-    token = _listeners.set(listeners)
+    token = _listeners.set((*_listeners.get(), one_at_a_time))
     try:
         yield
     finally:

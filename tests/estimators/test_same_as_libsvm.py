@@ -15,7 +15,7 @@ from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm import SVC, SVR, OneClassSVM
-from hssvm.training.routes.forest.solve import EXACT_TOL
+from hssvm.training.routes.exact.route import EXACT_TOL
 
 KERNELS = ["rbf", "rbf", "laplacian", "matern32", "poly", "linear"]
 
