@@ -4,10 +4,10 @@ import pytest
 from helpers.rows import waves_and_bowls
 
 import hssvm.dask
-import hssvm.training.pipeline
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.progress import StageBegan, listening
+from hssvm.training.routes.forest import route
 
 FITS = {
     "SVC": lambda X, y, **p: hssvm.dask.SVC(**p).fit(X, y),
@@ -20,14 +20,14 @@ every_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 @every_fit
 def test_every_fit_goes_through_the_pipeline(fit, inside, rng, monkeypatch):
-    calls, solve = [], hssvm.training.pipeline.solve
+    calls, solve = [], route.solve
 
     def recorded(problem, operator, plan, report, *args, **options):
         calls.append((operator.communicator.rank, plan.tol, plan.max_iter))
         report.advice.append("from the pipeline")
         return solve(problem, operator, plan, report, *args, **options)
 
-    monkeypatch.setattr(hssvm.training.pipeline, "solve", recorded)
+    monkeypatch.setattr(route, "solve", recorded)
     X, y = waves_and_bowls(rng, 4000)
     model = fit(X, y, tol=0.02, max_iter=700, n_trees=2, client=inside)
     assert sorted(calls) == [(0, 0.02, 700)] * 2 + [(1, 0.02, 700)] * 2

@@ -29,6 +29,7 @@ UNEVEN = (1.0, 1.0, 1.0, 1e3)
     [SVC(), SVR(), OneClassSVM(nu=0.1), SVCCV(Cs=[1.0], gammas=["scale"], cv=3, scaling=None)],
 )
 @pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.filterwarnings("ignore:No candidate scores higher")
 def test_uneven_features(estimator, sparse, rng):
     X, y = rings(rng, sizes=UNEVEN)
     rows = scipy.sparse.csr_array(X) if sparse else X

@@ -56,13 +56,13 @@ def values_of(model, X):
 def count_trees(monkeypatch):
     """A list that grows with every matrix that is compressed."""
     compressed = []
-    original = hssvm.training.pipeline.compress_kernel
+    original = hssvm.training.routes.forest.route.compress_kernel
 
     def counted(*args, **options):
         compressed.append(original(*args, **options))
         return compressed[-1]
 
-    monkeypatch.setattr("hssvm.training.pipeline.compress_kernel", counted)
+    monkeypatch.setattr("hssvm.training.routes.forest.route.compress_kernel", counted)
     return compressed
 
 
@@ -282,7 +282,7 @@ def test_an_error_while_a_forest_grows_leaves_the_model(kind, rng, monkeypatch):
     model = estimator(kind, n_trees=4, tol=1e-4, warm_start=True)
     stopped_fit(model, X, y, 2)
     before, values, text = pickle.loads(pickle.dumps(model)), values_of(model, X), model.summary()
-    original, calls = hssvm.training.pipeline.compress_kernel, []
+    original, calls = hssvm.training.routes.forest.route.compress_kernel, []
 
     def broken(*args, **options):
         calls.append(args)
@@ -291,7 +291,7 @@ def test_an_error_while_a_forest_grows_leaves_the_model(kind, rng, monkeypatch):
         return original(*args, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr("hssvm.training.pipeline.compress_kernel", broken)
+        patch.setattr("hssvm.training.routes.forest.route.compress_kernel", broken)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
     assert_array_equal(values_of(model, X), values)
