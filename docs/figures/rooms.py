@@ -44,9 +44,9 @@ def way_of_rows():
 
     def record(frame, event, argument):
         name, code = frame.f_globals.get("__name__", ""), frame.f_code
-        if event == "call" and name.startswith("hssvm."):
-            if "X" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-                found.setdefault(name.removeprefix("hssvm."), code.co_name)
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if event == "call" and name.startswith("hssvm.") and "X" in arguments:
+            found.setdefault(name.removeprefix("hssvm."), code.co_name)
 
     sys.setprofile(record)
     try:
@@ -57,6 +57,7 @@ def way_of_rows():
 
 
 def shortened(text, width):
+    """The first words of a text, in at most this many letters."""
     return text if len(text) <= width else f"{text[:width].rsplit(' ', 1)[0]} ..."
 
 
