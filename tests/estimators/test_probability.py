@@ -139,7 +139,7 @@ def test_intervals_cover_new_rows(rng):
         low, high = model.predict_interval(X[2000:], coverage=0.8).T
         assert_allclose((low + high) / 2, model.predict(X[2000:]))
         covered.append(np.mean((low <= y[2000:]) & (y[2000:] <= high)))
-        narrow = 2 * model.conformity_scores_[int(0.8 * 2000) - 1]
+        narrow = 2 * model.nonconformity_scores_[int(0.8 * 2000) - 1]
         assert_allclose(high - low, narrow, rtol=0.01)
     assert abs(np.mean(covered) - 0.8) < 0.025
 
@@ -200,7 +200,7 @@ def test_rows_without_weight_and_rare_classes(rng):
     X, y, weight = (np.concatenate([part[:1], part]) for part in (X, y, weight))
     model.fit(X, y, weight)
     assert model.predict_proba(X).shape == (401, 4)
-    assert model.conformity_scores_.size == 352
+    assert model.nonconformity_scores_.size == 352
 
 
 def test_classes_without_weight(rng):
@@ -298,7 +298,7 @@ def test_few_folds_are_enough_for_many_rows(rng, monkeypatch):
     monkeypatch.setitem(HELD_OUT_ROWS, "sigmoid", 1200)
     X, y = noisy(rng, 3000)
     model = SVC(probability="sigmoid", random_state=0).fit(X, y)
-    assert abs(model.conformity_scores_.size - 1200) <= 2  # two folds of five
+    assert abs(model.nonconformity_scores_.size - 1200) <= 2  # two folds of five
     assert not hasattr(model, "out_of_fold_decision_")
     assert abs(model.fit_report_.out_of_fold_score - model.score(X, y)) < 0.06
 

@@ -26,7 +26,7 @@ def model_outcome(path, load=hssvm.load):
         assert model.summary() and repr(model)
         if getattr(model, "calibration_", None) is not None:
             assert model.predict_proba(X).shape == (4, model.classes_.size)
-        if getattr(model, "conformity_scores_", None) is not None:
+        if getattr(model, "nonconformity_scores_", None) is not None:
             predict = getattr(model, "predict_set", None) or model.predict_interval
             assert len(predict(X)) == 4
     assert labels.shape == (4,)

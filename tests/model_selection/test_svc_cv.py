@@ -290,7 +290,7 @@ def test_the_score_of_the_final_model(n_classes, rng):
     assert model.fit_report_.out_of_fold_score == twin.fit_report_.out_of_fold_score
     assert_array_equal(model.decision_function(X), twin.decision_function(X))
     assert not hasattr(model, "out_of_fold_decision_")
-    assert model.conformity_scores_ is None
+    assert model.nonconformity_scores_ is None
     limited = SVCCV([1.0], gammas=[0.5], memory_limit="1GB", random_state=0).fit(X, y)
     assert np.isnan(limited.fit_report_.out_of_fold_score)
 

@@ -88,7 +88,7 @@ def test_the_score_of_the_final_model(rng):
     score = model.fit_report_.out_of_fold_score
     assert score == pytest.approx(twin.fit_report_.out_of_fold_score, abs=1e-3)
     assert not hasattr(model, "out_of_fold_decision_")
-    assert model.conformity_scores_ is None
+    assert model.nonconformity_scores_ is None
 
 
 def test_weights_save_intervals_and_errors(rng, tmp_path):

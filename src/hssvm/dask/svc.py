@@ -198,7 +198,10 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         assert support_y is not None
         local.classes_ = self.classes_
         local.n_support_ = np.bincount(support_y, minlength=self.classes_.size)
-        local.calibration_, local.conformity_scores_ = self.calibration_, self.conformity_scores_
+        local.calibration_, local.nonconformity_scores_ = (
+            self.calibration_,
+            self.nonconformity_scores_,
+        )
 
     def decision_function(self, X: Any) -> Any:
         """Signed distance to the decision boundary, in units of the margin.

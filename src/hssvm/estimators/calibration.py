@@ -152,4 +152,4 @@ def require_ascending(scores: NDArray[np.float64] | None) -> None:
         and has_form(scores, np.float64, (scores.size,))
         and np.all(np.diff(scores) >= 0)
     )
-    require(bool(fits), "conformity_scores_ is invalid")
+    require(bool(fits), "nonconformity_scores_ is invalid")

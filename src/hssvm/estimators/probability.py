@@ -38,19 +38,19 @@ def _require_probabilities(model: ProbabilityMixin) -> None:
 class ProbabilityMixin:
     """Probabilities and prediction sets from out-of-fold decision values."""
 
-    _saved: ClassVar[tuple[str, ...]] = ("calibration_", "conformity_scores_")
+    _saved: ClassVar[tuple[str, ...]] = ("calibration_", "nonconformity_scores_")
 
     classes_: NDArray[Any]
     probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None
     calibration_: Calibration | None = None
-    conformity_scores_: NDArray[np.float64] | None = None
+    nonconformity_scores_: NDArray[np.float64] | None = None
     _from_values: Callable[[Callable[[Floats], NDArray[Any]], Any], NDArray[Any]]
     _by_class: Callable[[Floats], Floats]
 
     def _calibrate(
         self, values: Floats | None, codes: NDArray[np.int64], weight: Floats, seed: int
     ) -> None:
-        """Set the probabilities and conformity scores.
+        """Set the probabilities and nonconformity scores.
 
         Parameters
         ----------
@@ -61,12 +61,12 @@ class ProbabilityMixin:
         weight : (m,)
         seed : int
         """
-        self.calibration_ = self.conformity_scores_ = None
+        self.calibration_ = self.nonconformity_scores_ = None
         if values is None:
             return
         used = weight > 0
         scores = np.take_along_axis(nonconformity(values), codes[:, None], axis=1)[:, 0]
-        self.conformity_scores_ = kept_scores(scores[used], seed)
+        self.nonconformity_scores_ = kept_scores(scores[used], seed)
         calibrator = as_calibrator(self.probability)
         if calibrator is not None:
             columns = values.reshape(codes.size, -1)
@@ -176,17 +176,17 @@ class ProbabilityMixin:
         """
         check_is_fitted(self)
         check_parameter("coverage", coverage, COVERAGE)
-        if self.conformity_scores_ is None:
+        if self.nonconformity_scores_ is None:
             raise ValueError(
                 "predict_set needs decision values of rows that the models have not seen; set "
                 "out_of_fold=True, or probability, and fit again, with more max_time if that is set"
             )
-        by_class, most = self._by_class, conformal_quantile(self.conformity_scores_, coverage)
+        by_class, most = self._by_class, conformal_quantile(self.nonconformity_scores_, coverage)
         return self._from_values(lambda values: nonconformity(by_class(values)) <= most, X)
 
     def _check_calibration(self) -> None:
         """Raise ValueError if the attributes, which come from a file, are invalid."""
-        require_ascending(self.conformity_scores_)
+        require_ascending(self.nonconformity_scores_)
         n_classes = self.classes_.size
         if self.calibration_ is not None:
             method, curves = self.calibration_

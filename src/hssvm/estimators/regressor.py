@@ -28,10 +28,10 @@ from hssvm.training.data.checks import at_bound, check_target
 class Regressor(RegressorMixin, BaseKernelSVM):
     """Base class with the targets, predictions and intervals of regressions."""
 
-    _saved: ClassVar[tuple[str, ...]] = ("conformity_scores_",)
+    _saved: ClassVar[tuple[str, ...]] = ("nonconformity_scores_",)
     _task_name = "regression"
 
-    conformity_scores_: NDArray[np.float64] | None = None
+    nonconformity_scores_: NDArray[np.float64] | None = None
 
     def _fitted_task(self) -> Regression:
         """Return the task of the fitted model."""
@@ -63,7 +63,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         self, result: TrainingResult, y: NDArray[Any], weight: Floats, center: float
     ) -> None:
         """Set what follows from predictions by models that have not seen the rows."""
-        self.conformity_scores_ = None
+        self.nonconformity_scores_ = None
         if result.out_of_fold is None or y.size < 2:
             return
         predicted = result.out_of_fold[:, 0] + center
@@ -71,7 +71,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         result.report.out_of_fold_score = float(score)
         if self.out_of_fold:
             errors = np.abs(y - predicted)[weight > 0]
-            self.conformity_scores_ = kept_scores(errors, self._forest_seed)
+            self.nonconformity_scores_ = kept_scores(errors, self._forest_seed)
             self.out_of_fold_decision_ = predicted
 
     def predict(self, X: Any) -> Floats:
@@ -120,17 +120,17 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         """
         check_is_fitted(self)
         check_parameter("coverage", coverage, COVERAGE)
-        if self.conformity_scores_ is None:
+        if self.nonconformity_scores_ is None:
             raise ValueError(
                 "predict_interval needs the errors of models that have not seen the rows; set "
                 "out_of_fold=True and fit again, with more max_time if that is set"
             )
-        half_width = conformal_quantile(self.conformity_scores_, coverage)
+        half_width = conformal_quantile(self.nonconformity_scores_, coverage)
         return self.predict(X)[:, None] + np.array([-half_width, half_width])
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
-        require_ascending(self.conformity_scores_)
+        require_ascending(self.nonconformity_scores_)
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None

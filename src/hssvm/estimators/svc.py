@@ -117,16 +117,16 @@ default='rbf'
     support_ : (n_support,) array
         Indices of the support vectors; those of exact one-vs-one models are sorted by class.
     support_vectors_ : (n_support, p) array or CSR matrix
-    dual_coef_ : (n_columns, n_support) array
-        Signed coefficients. There is one column for two classes, and one for every class if they
-        are trained one-vs-rest, or for every pair, one-vs-one. The pairs of exact models have
-        n_classes - 1 columns, packed as in `sklearn.svm.SVC`.
-    coef_ : (1, n_classes or n_pairs, p) array
+    dual_coef_ : (k, n_support) array
+        Signed coefficients. k is the number of binary problems: 1 for two classes, else the number
+        of classes if they are trained one-vs-rest, or of pairs of classes, one-vs-one. The pairs
+        of exact models have n_classes - 1 rows here, packed as in `sklearn.svm.SVC`.
+    coef_ : (k, p) array
         Weights of the features, for exact solutions with a linear kernel only.
-    intercept_ : (1, n_classes or n_pairs,) array
+    intercept_ : (k,) array
     n_support_ : (n_classes,) array
         Number of support vectors of each class.
-    n_iter_ : (1, n_classes or n_pairs,) array
+    n_iter_ : (k,) array
         Number of iterations of each binary problem, at most `max_iter`: on the compressed kernel
         (the largest of the trees) and on the exact kernel together. Reduced models do not have it.
     multi_class_ : {'ovo', 'ovr'}
@@ -140,7 +140,7 @@ default='rbf'
         weight, or without one. Model files do not store it.
     calibration_ : tuple or None
         Method and curves of `predict_proba`.
-    conformity_scores_ : (m,) array or None
+    nonconformity_scores_ : (m,) array or None
         How untypical the rows are of their classes, for `predict_set`.
     fit_report_ : FitReport
         Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.

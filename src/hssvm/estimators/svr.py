@@ -35,7 +35,7 @@ verbose
     ----------
     out_of_fold_decision_ : (n,) array
         As in `SVC`: predictions for the training rows, with ``out_of_fold=True`` only.
-    conformity_scores_ : (m,) array or None
+    nonconformity_scores_ : (m,) array or None
         Absolute errors of these predictions, ascending, for `predict_interval`.
     support_ : (n_support,) array
         Indices of the support vectors.

@@ -95,7 +95,7 @@ class KeptKernelMatrix(LazyKernelMatrix):
 
 
 def n_kept_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> int:
-    """Return how many rows of a kernel matrix to keep in so many bytes; 0 if computing is cheaper.
+    """Return how many rows are worth keeping in `memory` bytes; 0 if computing them is cheaper.
 
     Either all rows have to fit, or the values have to be expensive.
     """

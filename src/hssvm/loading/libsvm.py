@@ -107,7 +107,7 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
     attributes |= {
         "intercept_": -content.rho,
         "offset_": content.rho,
-        "conformity_scores_": None,
+        "nonconformity_scores_": None,
         "feature_shift_": None,
         "feature_factor_": None,
     }

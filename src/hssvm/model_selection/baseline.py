@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import Scoring
-from hssvm.training.data.checks import FEW_ROWS
+from hssvm.training.data.checks import MIN_CHECKED_ROWS
 
 CONSTANTS = {
     "classification": (
@@ -43,7 +43,9 @@ def check_baseline(
     weight : (n,)
     best_score : float
     """
-    if task == "classification" and scoring.y.size < FEW_ROWS:  # accuracies may be equal by chance
+    if (
+        task == "classification" and scoring.y.size < MIN_CHECKED_ROWS
+    ):  # accuracies may be equal by chance
         return None
     constant = _constant_score(task, folds, scoring, weight)
     if constant is None or best_score > constant + 1e-12:

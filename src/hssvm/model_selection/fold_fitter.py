@@ -28,7 +28,7 @@ from hssvm.training.data.scaling import Scaling
 from hssvm.training.memory import REFINE_ARRAYS, REFINE_DOUBLES
 from hssvm.training.routes.exact.parts import solve_parts
 from hssvm.training.routes.exact.solver import ExactSolver
-from hssvm.training.threads import thread_count_of, train_at_once
+from hssvm.training.threads import map_in_threads, thread_count_of
 
 FOLD_TOL = 1e-2
 """Gap at which folds of many rows stop, if `tol` is smaller. On 20,000 rows of ijcnn1, the scores
@@ -140,10 +140,10 @@ class FoldFitter:
             Job(C, group, *split) for C in Cs for group in groups for split in group.folds.splits
         ]
         n_threads = thread_count_of(self.kernel)
-        at_a_time = min(len(jobs), n_threads)
-        fit = partial(self._fit_one, memory=self.memory / at_a_time)
-        each = n_threads // at_a_time
-        fits = train_at_once(fit, jobs, self.monitor, at_a_time, each)
+        max_workers = min(len(jobs), n_threads)
+        fit = partial(self._fit_one, memory=self.memory / max_workers)
+        each = n_threads // max_workers
+        fits = map_in_threads(fit, jobs, self.monitor, max_workers, each)
         found: dict[float, list[FoldFit]] = {C: [] for C in Cs}
         for job, own in zip(jobs, fits, strict=True):
             found[job.C].append(own)

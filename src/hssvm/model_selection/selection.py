@@ -35,7 +35,7 @@ from hssvm.model_selection.search import (
 )
 from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.config import TOL
-from hssvm.training.data.checks import FEW_ROWS
+from hssvm.training.data.checks import MIN_CHECKED_ROWS
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.data.scaling import Scaling, features_differ
 
@@ -188,7 +188,7 @@ class Selection:
             kind = "standard" if scalable and features_differ(self.X) else None
             undecided = scalable and kind is None and self.searches
         candidate = self._candidate(kind, deadline)
-        if not undecided or scipy.sparse.issparse(self.X) or self.X.shape[0] < FEW_ROWS:
+        if not undecided or scipy.sparse.issparse(self.X) or self.X.shape[0] < MIN_CHECKED_ROWS:
             return candidate, None
         candidates = self._candidate("standard", deadline), candidate
         scores = [

@@ -103,7 +103,7 @@ prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     multimetric_ : bool
     n_splits_ : int
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, kernel_, \
-calibration_, conformity_scores_, fit_report_, n_features_in_
+calibration_, nonconformity_scores_, fit_report_, n_features_in_
         As in `SVC`, with the best parameters, trained on all rows.
 
     Examples

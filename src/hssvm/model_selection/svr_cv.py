@@ -59,7 +59,7 @@ max_rank, compressor, random_state, verbose
 multimetric_, n_splits_
         As in `SVCCV`.
     support_, support_vectors_, dual_coef_, intercept_, n_iter_, kernel_, fit_report_, \
-out_of_fold_decision_, conformity_scores_, n_features_in_
+out_of_fold_decision_, nonconformity_scores_, n_features_in_
         As in `SVR`, with the best parameters, trained on all rows.
 
     Examples

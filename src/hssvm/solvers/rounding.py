@@ -46,9 +46,9 @@ def evaluate(
     if product.Z.dtype == np.float64:
         return values
     every_row, gradient = np.arange(problem.n), product.F - problem.linear
-    violation, spread, _ = violations(problem, every_row, product.Z, gradient)
-    # the intercept of the gap differs from that of the violations by at most half the spread
-    held_by = -violation - np.maximum(spread, 0) / 2
+    violation, max_violation, _ = violations(problem, every_row, product.Z, gradient)
+    # the intercept of the gap differs from that of the violations by at most half the largest one
+    held_by = -violation - np.maximum(max_violation, 0) / 2
     error = np.sqrt(product.variance)
     typical, largest = _measured_errors(product, held_by < error)
     open_rows = held_by < CAUTION * largest * error

@@ -28,19 +28,21 @@ TrainOne = Callable[[int, Monitor], TrainedTree]
 
 
 def train_trees(
-    train_one: TrainOne, numbers: range, monitor: Monitor, at_a_time: int
+    train_one: TrainOne, numbers: range, monitor: Monitor, max_workers: int
 ) -> Iterator[TrainedTree]:
-    """Train trees, `at_a_time`, and yield them in order.
+    """Train trees, `max_workers` at a time, and yield them in order.
 
     If the caller stops early, the unfinished trees are stopped at their next check of the gap.
     """
     n_threads = _core.thread_count()
-    for begin in range(0, len(numbers), at_a_time):
-        batch = numbers[begin : begin + at_a_time]
+    for begin in range(0, len(numbers), max_workers):
+        batch = numbers[begin : begin + max_workers]
         if len(batch) == 1:
             yield train_one(batch[0], monitor)
         else:
-            yield from train_at_once(train_one, batch, monitor, len(batch), n_threads // len(batch))
+            yield from map_in_threads(
+                train_one, batch, monitor, len(batch), n_threads // len(batch)
+            )
 
 
 def thread_count_of(kernel: Kernel) -> int:
@@ -48,11 +50,11 @@ def thread_count_of(kernel: Kernel) -> int:
     return _core.thread_count() if isinstance(kernel, CoreKernel) else 1
 
 
-def train_at_once(
+def map_in_threads(
     train_one: Callable[[Item, Monitor], Model],
     items: Sequence[Item],
     monitor: Monitor,
-    at_a_time: int,
+    max_workers: int,
     n_threads: int,
 ) -> Iterator[Model]:
     """Train a model for every item, with `n_threads` OpenMP threads each, and yield them in order.
@@ -65,7 +67,7 @@ def train_at_once(
         with openmp_threads(n_threads):
             return train_one(item, shared)
 
-    with ThreadPoolExecutor(at_a_time) as pool:
+    with ThreadPoolExecutor(max_workers) as pool:
         futures = [pool.submit(copy_context().run, run, item) for item in items]
         try:
             for future in futures:

@@ -17,8 +17,9 @@ from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, expansion_predictor
 from hssvm.predictors.reduced import Reduction
 
-LEAST, STEPS = -7.0, 6
-"""The fraction of the support vectors is searched between 2**LEAST and 1, in STEPS bisections."""
+MIN_FRACTION_LOG2, N_BISECTIONS = -7.0, 6
+"""The fraction of the support vectors is searched between 2**MIN_FRACTION_LOG2 and 1, in
+N_BISECTIONS bisections."""
 
 
 class ReducibleEstimator(SavableEstimator):
@@ -77,8 +78,8 @@ class ReducibleEstimator(SavableEstimator):
         y = self.predict(X) if y is None else y
         least_score = _score(self, X, y) - max_loss
         parts = [(p, Reduction(exact.kernel, exact.X[p], exact.Z[p])) for p in _parts(exact)]
-        low, high, best = LEAST, 0.0, None
-        for _ in range(STEPS):
+        low, high, best = MIN_FRACTION_LOG2, 0.0, None
+        for _ in range(N_BISECTIONS):
             middle = (low + high) / 2
             candidate = self._with_fraction(exact, parts, 2**middle)
             if _score(candidate, X, y) >= least_score:

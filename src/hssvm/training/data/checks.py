@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.training.data.scaling import features_differ
 
-FEW_ROWS = 500
+MIN_CHECKED_ROWS = 500
 """Number of rows below which nothing is checked."""
 
-ISOLATED, CHECKED_ROWS = 0.1, 64
+ISOLATED, ISOLATION_ROWS = 0.1, 64
 """A row is isolated if the sum of its kernel values with all other rows is below this fraction of
-that with itself. CHECKED_ROWS random rows are tested."""
+that with itself. ISOLATION_ROWS random rows are tested."""
 
-MOST, NEARLY_ALL = 0.9, 0.98
+MAX_ISOLATED, MAX_SUPPORT = 0.9, 0.98
 """Fraction of isolated rows, and of support vectors, above which a check fails."""
 
-OUTSIDE, SPREAD = 0.95, 5.0
-"""C is too small for an SVR if a fraction OUTSIDE of the rows is at the bound C and the
-interquartile range of y exceeds SPREAD times C. On six data sets, with y in units of 0.01 to 1e5
+MAX_AT_BOUND, MAX_RANGE = 0.95, 5.0
+"""C is too small for an SVR if a fraction MAX_AT_BOUND of the rows is at the bound C and the
+interquartile range of y exceeds MAX_RANGE times C. On six data sets, with y in units of 0.01 to 1e5
 standard deviations, these two thresholds separate the fits that failed from the others."""
 
 UNEVEN_FEATURES = (
@@ -55,7 +55,7 @@ LARGE_TARGET = (
 
 def check_features(X: Rows, kernel: Kernel) -> str | None:
     """Check the scales of the features, if the kernel depends on them."""
-    if X.shape[0] < FEW_ROWS or not kernel.scale_sensitive:
+    if X.shape[0] < MIN_CHECKED_ROWS or not kernel.scale_sensitive:
         return None
     return UNEVEN_FEATURES if features_differ(X) else None
 
@@ -63,17 +63,17 @@ def check_features(X: Rows, kernel: Kernel) -> str | None:
 def check_kernel(X: Rows, kernel: Kernel, seed: int) -> str | None:
     """Check whether most rows are isolated, for kernels with a gamma."""
     n = X.shape[0]
-    if n < FEW_ROWS or not hasattr(kernel, "gamma"):
+    if n < MIN_CHECKED_ROWS or not hasattr(kernel, "gamma"):
         return None
-    rows = np.random.default_rng(seed).choice(n, CHECKED_ROWS, replace=False)
-    others = np.zeros(CHECKED_ROWS)
-    step = max(1, 2**22 // CHECKED_ROWS)
+    rows = np.random.default_rng(seed).choice(n, ISOLATION_ROWS, replace=False)
+    others = np.zeros(ISOLATION_ROWS)
+    step = max(1, 2**22 // ISOLATION_ROWS)
     for begin in range(0, n, step):
         block = kernel.block(X[rows], X[begin : begin + step])
         others += np.abs(block).sum(axis=1, dtype=np.float64)
     own = np.abs(kernel.diag(X[rows]).astype(np.float64))
     isolated = others - own < ISOLATED * own
-    return NARROW_KERNEL if isolated.mean() > MOST else None
+    return NARROW_KERNEL if isolated.mean() > MAX_ISOLATED else None
 
 
 def check_support(Z: Floats, bound: Floats) -> str | None:
@@ -85,20 +85,20 @@ def check_support(Z: Floats, bound: Floats) -> str | None:
         Coefficients, and their bounds.
     """
     n_rows = Z.shape[0]
-    if n_rows < FEW_ROWS or np.count_nonzero(Z, axis=0).mean() < NEARLY_ALL * n_rows:
+    if n_rows < MIN_CHECKED_ROWS or np.count_nonzero(Z, axis=0).mean() < MAX_SUPPORT * n_rows:
         return None
     return ALL_BOUNDED if at_bound(Z, bound) > n_rows / 2 else ALL_FREE
 
 
 def check_target(y: Floats, C: float, epsilon: float, n_bounded: float) -> str | None:
     """Check C and epsilon of an SVR against the units of y, given the number of rows at C."""
-    if y.size < FEW_ROWS:
+    if y.size < MIN_CHECKED_ROWS:
         return None
     y = y.astype(np.float64)
     if 0 < y.std() < epsilon:
         return WIDE_TUBE
     low, high = np.quantile(y, [0.25, 0.75])
-    beyond = high - low > SPREAD * C and n_bounded > OUTSIDE * y.size
+    beyond = high - low > MAX_RANGE * C and n_bounded > MAX_AT_BOUND * y.size
     return LARGE_TARGET if beyond else None
 
 
@@ -120,7 +120,7 @@ def check_edge(
         Whether the estimator can also search beyond the edge.
     """
     last, n_folds = scores.shape[0] - 1, scores.shape[1]
-    if n_rows < FEW_ROWS or n_folds < 2 or last < 2 or 0 < best < last:
+    if n_rows < MIN_CHECKED_ROWS or n_folds < 2 or last < 2 or 0 < best < last:
         return None
     gain = scores[best] - scores[1 if best == 0 else last - 1]
     if not gain.mean() > gain.std(ddof=1) / n_folds**0.5:

@@ -26,7 +26,7 @@ from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.routes.exact.solver import ExactSolver
-from hssvm.training.threads import thread_count_of, train_at_once
+from hssvm.training.threads import map_in_threads, thread_count_of
 
 MANY_PARTS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
 """Parts of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a part
@@ -182,7 +182,7 @@ class _Run:
             keep(number, *solve(number, self.monitor, self.solver.memory))
         others = numbers[~large]
         at_once = others[np.argsort(-work[others], kind="stable")].tolist()
-        solved = train_at_once(
+        solved = map_in_threads(
             lambda number, shared: solve(number, shared, self.solver.memory / n_threads),
             at_once, self.monitor, n_threads, 1,
         )  # fmt: skip
