@@ -22,7 +22,7 @@ from typing import TypeAlias
 EARLY = 0.1
 """Fraction of a stage below which the time left is unknown."""
 
-INTERVAL = 5.0
+LINE_INTERVAL = 5.0
 """Minimum number of seconds between two lines of solvers in a log that shows few of them."""
 
 
@@ -143,7 +143,7 @@ class FewSteps(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to show a record."""
         now = time.perf_counter()
-        if record.name in STEPS and now - self.last < INTERVAL:
+        if record.name in STEPS and now - self.last < LINE_INTERVAL:
             return False
         self.last = now
         return True

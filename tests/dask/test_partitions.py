@@ -96,7 +96,7 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_rows(form, client, rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_BYTES", 2000)
+    monkeypatch.setattr(module, "SENT_BYTES", 2000)
     source = Source(rng, tmp_path)
     data = source.futures(client) if form == "futures" else getattr(source, form)()
     partitions = as_partitions(client, *data)
@@ -202,7 +202,7 @@ def test_errors_of_partitions_reach_the_driver(client, monkeypatch):
     partitions = as_partitions(client, [delayed((ROWS, np.ones(4))), delayed((bad, np.ones(4)))])
     with pytest.raises(ValueError, match=r"in item 1: X has NaN .* first in row 2"):
         plan(client, partitions, 2)
-    monkeypatch.setattr(module, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(module, "SENT_BYTES", 16)
     with pytest.raises(ValueError, match=r"in the rows from 2 on: X has NaN .* first in row 0"):
         plan(client, as_partitions(client, bad), 2)
     with pytest.raises(ValueError, match="it must be X"):

@@ -97,7 +97,7 @@ def test_any_number_of_threads_gives_the_same_model(rng):
 
 
 def test_hard_pairs_go_on_one_by_one(rng, monkeypatch):
-    monkeypatch.setattr(training_parts, "FEW_STEPS", 20)
+    monkeypatch.setattr(training_parts, "BATCHED_STEPS", 20)
     X, y = clusters(rng, 600)
     report = SVC(C=100.0, gamma=0.3).fit(X, y).fit_report_
     assert set(report.status) == {"CONVERGED"}

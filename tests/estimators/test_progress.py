@@ -270,7 +270,7 @@ def test_a_notebook_shows_one_bar_and_no_log(notebook):
     outputs, messages = notebook(
         """
         from hssvm.estimators.monitoring import notebook
-        notebook.INTERVAL = 0
+        notebook.UPDATE_INTERVAL = 0
         SVR(C=10.0, refine=True, max_rank=8, verbose=1).fit(X, y)
         None
         """

@@ -322,7 +322,7 @@ def test_estimates_are_of_the_points_of_a_fit(kind, rng):
 
 @pytest.mark.parametrize("kind", ["precomputed", "objects"])
 def test_estimates_from_samples_of_points(kind, rng, monkeypatch):
-    monkeypatch.setattr("hssvm.training.cost.SAMPLE", 100)
+    monkeypatch.setattr("hssvm.training.cost.TRIAL_ROWS", 100)
     X, y = rows(rng, 300)
     kernel, points = "precomputed", gaussian(X, X)
     if kind == "objects":

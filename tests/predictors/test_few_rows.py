@@ -15,9 +15,9 @@ from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import CallableKernel, Gaussian
 from hssvm.kernels.base import CoreKernel
 from hssvm.predictors import ExpansionPredictor
-from hssvm.predictors.base import FEW_ROWS
+from hssvm.predictors.base import ROWS_PER_LEAF
 
-LIMIT = "hssvm.predictors.base.FEW_ROWS"
+LIMIT = "hssvm.predictors.base.ROWS_PER_LEAF"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -25,7 +25,7 @@ LIMIT = "hssvm.predictors.base.FEW_ROWS"
 @pytest.mark.parametrize("kernel", [k for k in all_kernels(0.5) if isinstance(k, CoreKernel)])
 def test_exact_values(kernel, n_columns, dtype, rng):
     p = int(rng.integers(1, 40))
-    X, T = (rng.standard_normal((n, p)).astype(dtype) / p**0.5 for n in (1100, FEW_ROWS))
+    X, T = (rng.standard_normal((n, p)).astype(dtype) / p**0.5 for n in (1100, ROWS_PER_LEAF))
     Z = rng.standard_normal((1100, n_columns)).astype(dtype)
     expected = kernel_matrix(kernel, T.astype(float), X.astype(float)) @ Z
     predictor = ExpansionPredictor(kernel, X, Z)

@@ -70,7 +70,7 @@ def test_balanced_columns(seed):
 
 
 def test_near_rows(rng, monkeypatch):
-    monkeypatch.setattr(exact_folds, "MIN_NEAR", 100)
+    monkeypatch.setattr(exact_folds, "MIN_NEAR_ROWS", 100)
     distance, strata = rng.uniform(0, 5, (900, 2)), rng.integers(3, size=900)
     strata[:40] = 3
     near = _near(distance, strata)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Rows, as_rows, require_finite
 
-BLOCK_BYTES = 8e6
+SENT_BYTES = 8e6
 """Size of the blocks into which data of the driver is split. They are part of their tasks, and Dask
 warns about tasks of more than 10 MB."""
 
@@ -273,7 +273,7 @@ def _of_driver(client: Client, X: Any, y: Any, weight: Any) -> list[Delayed]:
         if column is not None:
             _require_column(column, name, X.shape[0])
     n_bytes = X.data.nbytes + X.indices.nbytes if scipy.sparse.issparse(X) else X.nbytes
-    step = max(1, int(BLOCK_BYTES * X.shape[0] / max(n_bytes, 1)))
+    step = max(1, int(SENT_BYTES * X.shape[0] / max(n_bytes, 1)))
     task = delayed(identity, pure=False, traverse=False)
     partitions = []
     for begin in range(0, max(X.shape[0], 1), step):

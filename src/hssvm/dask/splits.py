@@ -16,10 +16,10 @@ from hssvm.kernels.base import Floats, Rows, as_rows
 SAMPLE_PER_PART = 4000
 """Number of sampled rows per part: the sizes of the parts are then accurate to 1-2%."""
 
-BLOCK = 4096
+CUT_BLOCK = 4096
 """Number of rows that are projected at a time."""
 
-ROUNDING = 64 * np.finfo(np.float64).eps
+CUT_ROUNDING = 64 * np.finfo(np.float64).eps
 """Relative difference below which two projections count as equal."""
 
 
@@ -113,7 +113,7 @@ class TopSplits:
         size = project(abs(X), np.abs(direction)[None], here)
         order = np.argsort(value, kind="stable")
         value, size = value[order], size[order]
-        apart = np.diff(value) > ROUNDING * np.maximum(size[1:], size[:-1])
+        apart = np.diff(value) > CUT_ROUNDING * np.maximum(size[1:], size[:-1])
         starts = np.concatenate([[0], np.flatnonzero(apart) + 1, [n]])
         between = np.concatenate([[-np.inf], (value[:-1][apart] + value[1:][apart]) / 2, [np.inf]])
         n_lower = min(max(round((1 - share) * n), 1), n - 1)
@@ -171,8 +171,8 @@ class TopSplits:
     ) -> NDArray[np.int64]:
         part_of_slot = np.cumsum(_part_counts(self.n_parts)[-1]) - 1
         part = np.empty(X.shape[0], np.int64)
-        for begin in range(0, X.shape[0], BLOCK):
-            rows = slice(begin, min(begin + BLOCK, X.shape[0]))
+        for begin in range(0, X.shape[0], CUT_BLOCK):
+            rows = slice(begin, min(begin + CUT_BLOCK, X.shape[0]))
             block = cut_rows(X[rows], self.directions.shape[1])
             node = np.zeros(block.shape[0], np.int64)
             for level in range(self.depth):
@@ -194,8 +194,8 @@ def project(X: Rows, directions: Floats, which: NDArray[np.int64]) -> NDArray[np
         return np.bincount(row, products, X.shape[0]).astype(np.float64, copy=False)
     value = np.zeros(X.shape[0])
     by_feature = np.ascontiguousarray(directions.T, np.float64)
-    for begin in range(0, X.shape[0], BLOCK):
-        rows = slice(begin, begin + BLOCK)
+    for begin in range(0, X.shape[0], CUT_BLOCK):
+        rows = slice(begin, begin + CUT_BLOCK)
         columns = np.ascontiguousarray(X[rows].T, np.float64)
         for column, weight in zip(columns, by_feature, strict=True):
             value[rows] += column * weight[which[rows]]

@@ -39,7 +39,7 @@ MEMORY_SHARE = 0.5
 """Fraction of the memory limit of a worker that a fit may use with the kernel values of the working
 set; Dask writes results to disk at 0.6 and pauses the worker at 0.8."""
 
-HELD_OUT_ROWS = 30_000
+SENT_HELD_OUT_ROWS = 30_000
 """Maximum number of out-of-fold decision values that a part sends to the driver: enough to
 calibrate probabilities."""
 
@@ -256,7 +256,7 @@ def _train(
     if result.out_of_fold is not None and rows.y is not None:
         held = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
         rng = np.random.default_rng(job.plan.seed)
-        held = np.sort(rng.permutation(held)[:HELD_OUT_ROWS])
+        held = np.sort(rng.permutation(held)[:SENT_HELD_OUT_ROWS])
         fold = assign_folds(problem.strata, job.plan.seed, communicator.rank)
         held_out = HeldOut(result.out_of_fold[held], rows.y[held], weight[held], fold[held])
     return model, PartResult(result.intercept, total, held_out)

@@ -26,7 +26,7 @@ GAP = 1e-2
 ATTEMPTS = 5
 """Number of goals of the gap that are tried."""
 
-ROUNDING = 1e-12
+BOUND_ROUNDING = 1e-12
 """Distance to a bound, or to 0, that is a rounding error, relative to the bound."""
 
 
@@ -119,7 +119,7 @@ def _solver(kernel: Kernel, gap: float, n_rows: int) -> ExactSolver:
 def snap(problem: Problem, Z: Floats) -> None:
     """Set coefficients to the bound, or to 0, that they miss by a rounding error, in place."""
     for end in (*problem.box(np.arange(problem.n)), 0.0):
-        near = np.abs(Z - end) <= ROUNDING * np.abs(problem.bound)
+        near = np.abs(Z - end) <= BOUND_ROUNDING * np.abs(problem.bound)
         Z[near] = np.broadcast_to(end, Z.shape)[near]
 
 

@@ -1,6 +1,6 @@
 """Why a fit is left to scikit-learn.
 
-A fit that none of the `RULES` names is solved by hssvm. To support more, remove a rule.
+A fit that none of the `FALLBACK_RULES` names is solved by hssvm. To support more, remove a rule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MIN_ROWS = {"c_svc": 500, "epsilon_svr": 500, "one_class": 1000, "nu_svc": 2000,
 classes on average if every pair is solved on its own."""
 
 
-KERNELS = ("linear", "poly", "rbf")
+DROPIN_KERNELS = ("linear", "poly", "rbf")
 """The kernels of scikit-learn that hssvm has, too."""
 
 
@@ -32,7 +32,7 @@ class Rule:
     applies: Callable[[Any], bool]
 
 
-RULES = (
+FALLBACK_RULES = (
     Rule("the kernel is a function", lambda model: callable(model.kernel)),
     Rule("kernel='precomputed'", lambda model: model.kernel == "precomputed"),
     Rule("kernel='sigmoid' is not positive semi-definite", lambda model: model.kernel == "sigmoid"),
@@ -57,7 +57,7 @@ RULES = (
 
 def require_supported(model: Any, X: Rows) -> None:
     """Raise `UnsolvedError` if scikit-learn has to fit an estimator to `X`."""
-    for rule in RULES:
+    for rule in FALLBACK_RULES:
         if rule.applies(model):
             raise UnsolvedError(rule.reason)
     n_rows = X.shape[0]
@@ -73,7 +73,7 @@ def require_supported(model: Any, X: Rows) -> None:
 def has_kernel(model: Any) -> bool:
     """Whether hssvm has the kernel of an estimator whose gamma is known."""
     return (
-        model.kernel in KERNELS
+        model.kernel in DROPIN_KERNELS
         and not is_constant(model)
         and not (model.kernel == "poly" and model.coef0 < 0)
     )

@@ -26,10 +26,10 @@ from hssvm.dropin.expansion import between, libsvm_intercept
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import Problem, SVCProblem, SVRProblem
 
-MAX_STEPS = 30
+MAX_SECANT_STEPS = 30
 """Number of values of t that are tried."""
 
-SHARE, FIRST_SHARE = 0.1, 10.0
+SOLVE_SHARE, FIRST_SHARE = 0.1, 10.0
 """Tolerance of the solutions at both ends, relative to that of the point between them, and of those
 that are found before there is a bracket."""
 
@@ -40,7 +40,7 @@ OVERSHOOT = 0.05
 """By how much a step aims beyond the required sum, relative to the distance of the nearer end, so
 that it replaces the farther end; four times as much each time that it fails to."""
 
-SAMPLED, SAMPLE_SHARE, SAMPLE_TOL = 1000, 4, 1e-2
+SAMPLED, SAMPLE_SHARE, NU_SAMPLE_TOL = 1000, 4, 1e-2
 """Number of rows from which on a sample gives the first t, one row in how many it has, and the
 tolerance of its solution."""
 
@@ -119,7 +119,7 @@ def solve_nu_svc(weight: Floats, nu: float, kernel: Kernel, X: Rows, tol: float)
     if weight.size >= SAMPLED:
         rows = np.concatenate([_sample(np.flatnonzero(own)) for own in (weight > 0, weight < 0)])
         try:
-            sample = solve_nu_svc(weight[rows], nu, kernel, X[rows], SAMPLE_TOL)
+            sample = solve_nu_svc(weight[rows], nu, kernel, X[rows], NU_SAMPLE_TOL)
             first = sample.t * mass / float(bound[rows].sum())
         except UnsolvedError:  # nu may be feasible for all rows only
             pass
@@ -165,7 +165,7 @@ def solve_nu_svr(
     if y.size >= SAMPLED:
         rows = _sample(np.arange(y.size))
         try:
-            sample = solve_nu_svr(y[rows], bound[rows], nu, kernel, X[rows], SAMPLE_TOL)
+            sample = solve_nu_svr(y[rows], bound[rows], nu, kernel, X[rows], NU_SAMPLE_TOL)
             first = min(sample.t, 0.0)
         except UnsolvedError:
             pass
@@ -272,13 +272,13 @@ class Search:
         """
         start: Floats | None = None
         power, overshoot, was_low = 2.0, OVERSHOOT, None
-        for self.n_steps in range(1, MAX_STEPS + 1):
+        for self.n_steps in range(1, MAX_SECANT_STEPS + 1):
             bracketed = self.low is not None and self.high is not None
-            point = self.solve(t, start, (SHARE if bracketed else FIRST_SHARE) * self.tol)
+            point = self.solve(t, start, (SOLVE_SHARE if bracketed else FIRST_SHARE) * self.tol)
             is_low = point.total <= self.required
             self.low, self.high = (point, self.high) if is_low else (self.low, point)
             if is_low and t >= self.largest:
-                return self.solve(t, point.z, SHARE * self.tol)
+                return self.solve(t, point.z, SOLVE_SHARE * self.tol)
             if self.low is None or self.high is None:
                 ratio = self.required / max(point.total, 0.1 * self.required)
                 t = move(t, float(np.clip(ratio**power, 0.1, 10)) * (1.02 if is_low else 0.98))

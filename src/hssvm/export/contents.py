@@ -18,7 +18,7 @@ from hssvm.problems.pairs import pair_offsets
 
 Arrays = dict[str, NDArray[Any]]
 
-KERNELS = {
+EXPORTED_KERNELS = {
     Gaussian: "gaussian",
     Laplacian: "laplacian",
     Matern32: "matern32",
@@ -28,7 +28,7 @@ KERNELS = {
 }
 """The kernels that other programs can evaluate, and their names."""
 
-MAX_FEATURES = 2**24
+MAX_EXPORTED_FEATURES = 2**24
 """Number of features with which a dense row in float64 needs 128 MB."""
 
 
@@ -51,10 +51,10 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
         ``calibration`` and its ``curve_0``, ....
     """
     n_features = model.n_features_in_
-    if n_features > MAX_FEATURES:
+    if n_features > MAX_EXPORTED_FEATURES:
         raise ValueError(
             f"exported models predict dense rows, and this model has {n_features} features; hash "
-            f"the features to at most {MAX_FEATURES} columns before fitting"
+            f"the features to at most {MAX_EXPORTED_FEATURES} columns before fitting"
         )
     shift, factor = model.feature_shift_, model.feature_factor_
     arrays = {
@@ -107,11 +107,11 @@ def _task(model: Any) -> str:
 
 
 def _kernel_arrays(kernel: Kernel) -> Arrays:
-    if type(kernel) not in KERNELS:
-        names = ", ".join(cls.__name__ for cls in KERNELS)
+    if type(kernel) not in EXPORTED_KERNELS:
+        names = ", ".join(cls.__name__ for cls in EXPORTED_KERNELS)
         raise ValueError(f"{kernel!r} cannot be exported; fit with one of {names}")
     return {
-        "kernel": np.array(KERNELS[type(kernel)]),
+        "kernel": np.array(EXPORTED_KERNELS[type(kernel)]),
         "gamma": np.array(float(getattr(kernel, "gamma", 1.0))),
         "coef0": np.array(float(getattr(kernel, "coef0", 0.0))),
         "degree": np.array(int(getattr(kernel, "degree", 1))),

@@ -14,7 +14,7 @@ from hssvm.export import standalone
 from hssvm.export.contents import Arrays
 from hssvm.persistence.replace import replacing
 
-HEADER = '''\
+SCRIPT_HEADER = '''\
 """{title}, exported from hssvm. Needs NumPy only. If this file is named model.py::
 
     from model import predict, decision_function
@@ -37,6 +37,6 @@ def write_numpy(arrays: Arrays, title: str, path: str | os.PathLike[str]) -> Non
     np.savez(buffer, allow_pickle=False, **arrays)
     data = base64.b85encode(zlib.compress(buffer.getvalue())).decode()
     code = Path(standalone.__file__).read_text(encoding="utf-8").partition('"""\n\n')[2]
-    header = HEADER.format(title=title)
+    header = SCRIPT_HEADER.format(title=title)
     with replacing(path) as file:
         file.write((header + code + FOOTER.format(data=data)).encode())

@@ -19,7 +19,7 @@ from hssvm.export.contents import Arrays
 MAX_BYTES = 2**31
 """Size that an ONNX file cannot exceed."""
 
-INNER = ("linear", "polynomial")
+INNER_PRODUCT_KERNELS = ("linear", "polynomial")
 """Kernels of inner products; the others are functions of the distance."""
 
 
@@ -157,7 +157,7 @@ def _expansion(
     each = np.asarray(points, np.float64)
     inner = graph.op("MatMul", rows, graph.op("Transpose", _double(graph, points), perm=[1, 0]))
     sums = inner
-    if str(arrays["kernel"]) not in INNER:
+    if str(arrays["kernel"]) not in INNER_PRODUCT_KERNELS:
         own = graph.op("ReduceSum", graph.op("Mul", rows, rows), graph.constant([1]), keepdims=1)
         both = graph.op("Add", own, graph.constant(np.einsum("ij,ij->i", each, each)))
         squares = graph.op("Sub", both, graph.op("Mul", inner, graph.constant(2.0)))
@@ -188,7 +188,7 @@ def _leafwise(
     leaf_points = graph.cast(graph.op("Gather", graph.constant(points), own, axis=0), np.float64)
     row = graph.op("Unsqueeze", rows, graph.constant([1]))
     axis = graph.constant([2])
-    if str(arrays["kernel"]) in INNER:
+    if str(arrays["kernel"]) in INNER_PRODUCT_KERNELS:
         factors = leaf_points, row
     else:
         apart = graph.op("Sub", leaf_points, row)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-BLOCK = 2**22
+VALUES_AT_ONCE = 2**22
 """Number of kernel values that are computed at a time."""
 
 
@@ -120,10 +120,10 @@ class Predictor:
     def _expansion(self, X: Any, rows: Any, weights: Any) -> Any:
         """Return ``sum_i k(x, x_i) w_i`` for the rows of X, some of each at a time."""
         values = np.zeros((X.shape[0], weights.shape[1]))
-        step = max(1, BLOCK // max(1024, int(self._model.n_features)))
+        step = max(1, VALUES_AT_ONCE // max(1024, int(self._model.n_features)))
         for begin in range(0, rows.size, step):
             points = self._points(rows[begin : begin + step])
-            some = max(1, BLOCK // len(points))
+            some = max(1, VALUES_AT_ONCE // len(points))
             for start in range(0, len(X), some):
                 block = self._kernel_values(X[start : start + some], points)
                 values[start : start + some] += block @ weights[begin : begin + step]

@@ -21,14 +21,14 @@ from hssvm.kernels.base import Floats, Kernel, Rows
 BLOCK_BYTES = 16e6
 """Size of the blocks in which kernel values are computed."""
 
-PROBES, FEW_PROBES, MANY_ROWS = 16, 4, 2**20
+PROBES, FEW_PROBES, MANY_ERROR_ROWS = 16, 4, 2**20
 """Number of random vectors that K - K~ is multiplied by; with many rows, a few are as good, and
 take less memory."""
 
 
 def n_probes(n: int) -> int:
     """Number of random vectors for a matrix with n rows."""
-    return PROBES if n <= MANY_ROWS else FEW_PROBES
+    return PROBES if n <= MANY_ERROR_ROWS else FEW_PROBES
 
 
 def estimate_error(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Rows
 
-WIDTH = 8192
+HASHED_WIDTH = 8192
 """Number of columns after hashing. A direction then needs as much memory as a leaf of rows with 30
 nonzeros each, and the error of the compressed kernel grows by a few percent."""
 
@@ -28,9 +28,9 @@ BLOCK_ENTRIES = 2**18
 
 
 def cut_width(X: Rows) -> int:
-    """Width of the cuts of X: its number of columns, or `WIDTH` if it is sparse and wider."""
+    """Width of the cuts of X: its number of columns, at most `HASHED_WIDTH` if it is sparse."""
     p = int(X.shape[1])
-    return min(p, WIDTH) if scipy.sparse.issparse(X) else p
+    return min(p, HASHED_WIDTH) if scipy.sparse.issparse(X) else p
 
 
 def cut_rows(X: Rows, width: int) -> Rows:

@@ -19,7 +19,7 @@ from hssvm.kernels.base import Rows
 
 logger = logging.getLogger(__name__)
 
-SPARE = 10
+SPARE_CANDIDATES = 10
 """Required excess of the number of samples over the rank: with fewer, the rank may be too small."""
 
 
@@ -100,14 +100,21 @@ class HSSANN(Compressor):
             nonlocal below, enough
             cap = min(self.max_rank, int(np.diff(offsets).max())) if level else 0
             samples, ends = neighbor_samples(
-                tree, level, candidates, offsets, neighbors, cap + k // 2, k // 2 + SPARE, rng
+                tree,
+                level,
+                candidates,
+                offsets,
+                neighbors,
+                cap + k // 2,
+                k // 2 + SPARE_CANDIDATES,
+                rng,
             )
             left = None if below is None else np.diff(below.ranks)[::2].copy()
             rtol, atol = self.rtol / max(1, level), self.atol / max(1, level)
             ranks, skeleton, basis, coupling = interpolate_level(
                 K, candidates, offsets, left, samples, ends, cap, rtol, atol
             )
-            short = np.diff(ranks) > np.diff(ends) - SPARE
+            short = np.diff(ranks) > np.diff(ends) - SPARE_CANDIDATES
             enough &= not np.any(short & (np.diff(ranks) < np.minimum(cap, np.diff(offsets))))
             below = HSSLevel(ranks, skeleton, ranks, basis, coupling, np.empty(0, X.dtype))
             return below

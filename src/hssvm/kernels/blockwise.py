@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.kernels.base import Floats, Kernel, Rows, as_rows, sort_groups
 
-DIAGONAL_ROWS = 64
+DIAGONAL_BLOCK = 64
 """Number of rows at a time from whose block the diagonal is taken."""
 
 BLOCK_VALUES = 2**22
@@ -25,8 +25,8 @@ class BlockwiseKernel(Kernel):
         """Kernel value of every row of `X` with itself, (n,)."""
         X = as_rows(X)
         values: Floats = np.empty(X.shape[0], dtype=X.dtype)
-        for begin in range(0, X.shape[0], DIAGONAL_ROWS):
-            chunk = slice(begin, begin + DIAGONAL_ROWS)
+        for begin in range(0, X.shape[0], DIAGONAL_BLOCK):
+            chunk = slice(begin, begin + DIAGONAL_BLOCK)
             values[chunk] = self.block(X[chunk]).diagonal()
         return values
 

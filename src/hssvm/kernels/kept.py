@@ -14,7 +14,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 COST_RATIO = 3.0
 """Values are kept if computing them costs this many times as much as reading them."""
 
-SHARE = 0.75
+KEPT_MEMORY_SHARE = 0.75
 """Maximum fraction of the available memory that all rows may need."""
 
 KEPT_ROWS = 512
@@ -100,7 +100,7 @@ def n_kept_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> int:
     Either all rows have to fit, or the values have to be expensive.
     """
     itemsize = kernel_matrix.dtype.itemsize
-    capacity = min(kernel_matrix.n, int(SHARE * memory / (kernel_matrix.n * itemsize)))
+    capacity = min(kernel_matrix.n, int(KEPT_MEMORY_SHARE * memory / (kernel_matrix.n * itemsize)))
     ratio = COST_RATIO if capacity == kernel_matrix.n else EXPENSIVE_RATIO
     worthwhile = kernel_matrix.value_cost > ratio * costs.SECONDS_PER_READ * itemsize / 4
     return max(0, capacity) if worthwhile else 0

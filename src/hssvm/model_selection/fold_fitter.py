@@ -30,7 +30,7 @@ from hssvm.training.routes.exact.parts import solve_parts
 from hssvm.training.routes.exact.solver import ExactSolver
 from hssvm.training.threads import map_in_threads, thread_count_of
 
-FOLD_TOL = 1e-2
+MIN_FOLD_TOL = 1e-2
 """Gap at which folds of many rows stop, if `tol` is smaller. On 20,000 rows of ijcnn1, the scores
 are as close to those of accurate fits as with 1e-3, in half the time."""
 

@@ -15,7 +15,7 @@ from hssvm.estimators.inputs.kernel import gamma_of_rows, has_gamma
 from hssvm.estimators.inputs.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
-from hssvm.model_selection.fold_fitter import FOLD_TOL, make_groups
+from hssvm.model_selection.fold_fitter import MIN_FOLD_TOL, make_groups
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.fold_solver import Deadline, FoldSolver
 from hssvm.model_selection.folds import Folds, sample_rows
@@ -222,7 +222,7 @@ class Selection:
             make_kernel=self.make_kernel,
             task=self.task,
             scoring=self.scoring,
-            tol=tol if n_final <= FIRST_ROWS else max(tol, FOLD_TOL),
+            tol=tol if n_final <= FIRST_ROWS else max(tol, MIN_FOLD_TOL),
             memory_limit=config.memory_limit,
             deadline=deadline,
             report=self.report,

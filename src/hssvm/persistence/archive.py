@@ -19,7 +19,7 @@ DOCUMENT = "model.json"
 
 ZIP_MAGIC = b"PK\x03\x04"
 MAGIC = b"\x93NUMPY\x01\x00"
-HEADER = re.compile(
+ARRAY_HEADER = re.compile(
     rb"\{'descr': '(<[fi][48])', 'fortran_order': False, 'shape': \(([0-9, ]+)\), \} *\n"
 )
 """Header of an array in NumPy's format, as `write` writes it; no other headers are accepted."""
@@ -27,9 +27,9 @@ HEADER = re.compile(
 CHUNK = 2**24
 """Number of bytes to read at a time."""
 
-SAMPLE, MIN_GAIN = 2**20, 1.5
-"""An array is compressed if its first SAMPLE bytes become smaller by this factor. Features often
-do, by 4 to 6: they have few values, or few digits."""
+COMPRESSION_SAMPLE, MIN_COMPRESSION = 2**20, 1.5
+"""An array is compressed if its first COMPRESSION_SAMPLE bytes become smaller by this factor.
+Features often do, by 4 to 6: they have few values, or few digits."""
 
 LEVEL = 1
 """Level of compression. 9 makes the rows of covtype 20 % smaller, in seven times the time."""
@@ -90,8 +90,8 @@ def _write(
 
 
 def _is_compressible(array: NDArray[Any]) -> bool:
-    sample = array.reshape(-1)[: SAMPLE // array.itemsize].tobytes()
-    return len(sample) > MIN_GAIN * len(zlib.compress(sample, LEVEL))
+    sample = array.reshape(-1)[: COMPRESSION_SAMPLE // array.itemsize].tobytes()
+    return len(sample) > MIN_COMPRESSION * len(zlib.compress(sample, LEVEL))
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -150,7 +150,7 @@ def _read_array(member: IO[bytes], name: str, n_bytes: int) -> NDArray[Any]:
     # numpy.lib.format would evaluate the header as a Python literal and trust its shape
     require(member.read(len(MAGIC)) == MAGIC, f"{name!r} is not an array")
     header = member.read(int.from_bytes(member.read(2), "little"))
-    match = HEADER.fullmatch(header)
+    match = ARRAY_HEADER.fullmatch(header)
     if match is None:
         raise ValueError(f"{name!r} has an invalid header")
     dtype = np.dtype(match[1].decode())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LeafArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]
 """The rows of each leaf of a tree, their offsets and weights, and the cuts of the tree."""
 
-FEW_ROWS = 4
+ROWS_PER_LEAF = 4
 """Number of rows per leaf up to which a predictor evaluates them one at a time."""
 
 
@@ -102,7 +102,7 @@ class Predictor(Aligned, ABC):
 
     def _values_of_few(self, X: Rows) -> Floats | None:
         """Mean over the trees, or None if `X` has many rows or has to be converted."""
-        few = X.shape[0] <= FEW_ROWS * self.n_leaves
+        few = X.shape[0] <= ROWS_PER_LEAF * self.n_leaves
         if not few or not is_plain(X, self.X.dtype) or self._few_rows is None:
             return None
         values: Floats = np.zeros((X.shape[0], self.n_columns), X.dtype)

@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.base import Floats, Kernel, Rows
 
-LEAF_SIZE = 512
+REDUCTION_LEAF_SIZE = 512
 """Maximum number of support vectors of a leaf, whose kernel matrix is dense."""
 
 DEPENDENT = 1e-6
 """A row depends on the chosen ones if d_s is below this fraction of its initial value."""
 
-MAX_ITER, RESIDUAL = 30, 1e-3
-"""Conjugate gradients stop after MAX_ITER iterations, or at this relative residual."""
+MAX_SWEEPS, RESIDUAL = 30, 1e-3
+"""Conjugate gradients stop after MAX_SWEEPS iterations, or at this relative residual."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Reduction:
 
     def __init__(self, kernel: Kernel, X: Rows, Z: Floats) -> None:
         self._kernel, self._X, self._Z = kernel, X, np.ascontiguousarray(Z)
-        tree = ClusterTree.build(kernel.coordinates(X), leaf_size=LEAF_SIZE)
+        tree = ClusterTree.build(kernel.coordinates(X), leaf_size=REDUCTION_LEAF_SIZE)
         leaves = np.split(tree.perm, tree.offsets(tree.depth)[1:-1])
         self._choices = [self._choose(leaf) for leaf in leaves]
         self._gains = np.sort(np.concatenate([choice.gains for choice in self._choices]))[::-1]
@@ -137,7 +137,7 @@ class Reduction:
         W, R = np.zeros_like(B), B
         S = P = precondition(R)
         target = RESIDUAL * np.linalg.norm(B, axis=0)
-        for _ in range(MAX_ITER):
+        for _ in range(MAX_SWEEPS):
             active = np.linalg.norm(R, axis=0) > target
             if not active.any():
                 break

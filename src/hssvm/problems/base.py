@@ -13,7 +13,7 @@ from hssvm import _core
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
 from hssvm.problems.parts import BaseProblem, Part
-from hssvm.problems.quantile import ROUNDING, weighted_quantiles
+from hssvm.problems.quantile import MASS_ROUNDING, weighted_quantiles
 
 LOSS_BLOCK = 2**18
 """Number of losses that are computed at a time."""
@@ -224,7 +224,7 @@ class Problem(BaseProblem):
             points, weights, mass = zip(*breakpoints, strict=True)
             total_mass = self.communicator.allreduce(np.array(mass))
             # with costs rounded to float32, sums in float64 would miss a flat minimum
-            rtol = max(ROUNDING, 4 * float(np.finfo(self.bound.dtype).eps))
+            rtol = max(MASS_ROUNDING, 4 * float(np.finfo(self.bound.dtype).eps))
             found = weighted_quantiles(points, weights, total_mass, self.communicator, rtol)
             intercept[list(columns)] = found
         loss = np.zeros(self.k)

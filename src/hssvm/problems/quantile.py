@@ -12,10 +12,10 @@ from hssvm.comm import SERIAL, Communicator
 SORTED_POINTS = 2048
 """Maximum number of points to sort; larger sets are narrowed down first."""
 
-SAMPLE = 512
+PIVOT_SAMPLE = 512
 """Number of points that delimit the bins of one narrowing step."""
 
-ROUNDING = 1e-12
+MASS_ROUNDING = 1e-12
 """Rounding error of sums of weights, relative to the mass."""
 
 
@@ -24,7 +24,7 @@ def weighted_quantiles(
     weights: Sequence[NDArray[np.float64]],
     mass: NDArray[np.float64],
     communicator: Communicator = SERIAL,
-    rtol: float = ROUNDING,
+    rtol: float = MASS_ROUNDING,
 ) -> NDArray[np.float64]:
     """Find where the cumulative weight of the points reaches `mass`, for several sets of points.
 
@@ -100,7 +100,7 @@ class _Points:
         """Weight of the points below the remaining ones, over all ranks."""
 
     def sample(self, count: int) -> NDArray[np.float64]:
-        return self.points[:: max(1, int(count) // SAMPLE)]
+        return self.points[:: max(1, int(count) // PIVOT_SAMPLE)]
 
     def histogram(self, ends: NDArray[np.float64]) -> NDArray[np.float64]:
         bins = np.searchsorted(ends, self.points) - 1  # ends[bin] < point <= ends[bin + 1]

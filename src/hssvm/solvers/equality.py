@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats
 from hssvm.problems.base import Problem
 
-MAX_STEPS = 100
+MAX_NEWTON_STEPS = 100
 
 
 def row_chunks(n: int, k: int) -> Iterator[slice]:
@@ -63,7 +63,7 @@ def constrained_prox(
     low, high = np.full(problem.k, -np.inf), np.full(problem.k, np.inf)
     step = np.ones(problem.k)
     enough = 8 * float(np.finfo(problem.dtype).eps) if exactly else 1e-4
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         Z, sums = problem.prox(V, beta, tau)
         excess = sums.z - problem.equality_rhs
         done = np.abs(excess) <= enough * sums.abs_z

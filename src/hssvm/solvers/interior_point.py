@@ -34,7 +34,7 @@ from hssvm.solvers.equality import nearest_feasible
 from hssvm.solvers.polish import solve_with_sum
 from hssvm.solvers.solution import Solution, Status, Stop
 
-MAX_ITER, PATIENCE = 100, 10
+MAX_INTERIOR_ITER, INTERIOR_PATIENCE = 100, 10
 """Maximum number of iterations, and of those without a smaller gap."""
 
 SOLVED = 1e-2
@@ -84,14 +84,14 @@ def solve_interior(
         run = _Run(problem.columns(np.array([j])), K)
         best, best_at = np.inf, 0
         status: Status | bool | None = None
-        for iteration in range(MAX_ITER):
+        for iteration in range(MAX_INTERIOR_ITER):
             run.update(solution, j)
             gap, mu = float(solution.gap[j]), run.mu()
             emit(Gap(iteration, gap), "interior point %d: gap %.1e", iteration, gap)
             status = stop and stop()
             if mu < 0.9 * best:
                 best, best_at = mu, iteration
-            stuck = iteration - best_at >= PATIENCE
+            stuck = iteration - best_at >= INTERIOR_PATIENCE
             if solution.n_iter[j] >= max_iter:
                 status = status or Status.MAX_ITER
             if status or gap <= tol or stuck or not run.step():

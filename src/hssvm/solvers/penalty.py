@@ -20,10 +20,11 @@ FREE, BOUND, BOUND_TOGETHER = 0.03, 30.0, 10.0
 """Weights of free rows and of rows at a bound, relative to the initial beta. With several columns
 they are closer together, as a row that is free in one column may be at its bound in another."""
 
-GROWTH, LARGEST_GROWTH = 3.0, 100.0
+PENALTY_GROWTH, LARGEST_GROWTH = 3.0, 100.0
 """The estimate of the free rows improves during a run, so the two weights of a single column move
 apart by this factor with every factorization, up to a limit. In float32 the weight of free rows
-increases instead, to FREE * GROWTH, as rounding errors of the x-step would delay convergence."""
+increases instead, to FREE * PENALTY_GROWTH, as rounding errors of the x-step would delay
+convergence."""
 
 
 def initial_beta(problem: Problem, diagonal: float) -> float:
@@ -62,9 +63,9 @@ def reweigh(problem: Problem, Z: Floats, beta: float, stage: int) -> Floats:
     """
     free, bound = FREE, BOUND_TOGETHER
     if problem.k == 1:
-        growth = min(GROWTH**stage, LARGEST_GROWTH)
+        growth = min(PENALTY_GROWTH**stage, LARGEST_GROWTH)
         single = problem.dtype == np.float32
-        free = min(FREE * growth, FREE * GROWTH) if single else FREE / growth
+        free = min(FREE * growth, FREE * PENALTY_GROWTH) if single else FREE / growth
         bound = BOUND if single else BOUND * growth
     freedom = np.minimum(1, 3 * problem.free(Z).mean(axis=1))
     return (beta * bound * (free / bound) ** freedom).astype(Z.dtype)

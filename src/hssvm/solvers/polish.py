@@ -22,7 +22,7 @@ from hssvm.solvers.equality import nearest_feasible
 from hssvm.solvers.penalty import initial_beta
 from hssvm.solvers.solution import Solution
 
-MAX_STEPS = 20
+MAX_ACTIVE_SET_STEPS = 20
 
 SHIFT = 1e-10
 """Shift of the diagonal of K_FF, relative to its mean: rows may be duplicates."""
@@ -48,7 +48,7 @@ def polish(
     scale = initial_beta(problem, kernel_matrix.mean_diagonal())
     for j in range(problem.k):
         column, index = problem.columns(np.array([j])), np.array([j])
-        for _ in range(int(min(MAX_STEPS, max_iter - solution.n_iter[j]))):
+        for _ in range(int(min(MAX_ACTIVE_SET_STEPS, max_iter - solution.n_iter[j]))):
             solution.n_iter[j] += 1
             before = solution.gap[j]
             point = solution.Z[:, index], solution.F[:, index], float(solution.intercept[j])

@@ -12,7 +12,7 @@ from hssvm.solvers.optimality import violations
 BLUR = 0.1
 """Largest rounding error of a reported gap, relative to the larger of the gap and the tolerance."""
 
-SAMPLE = 64
+ROUNDING_SAMPLE = 64
 """Number of rows at which rounding errors are measured."""
 
 CAUTION = 4.0
@@ -75,7 +75,7 @@ def _measured_errors(
     rows = np.flatnonzero(open_rows.any(axis=1))
     if rows.size == 0:
         rows = np.arange(product.Z.shape[0])
-    rows = np.random.default_rng(0).permutation(rows)[:SAMPLE]
+    rows = np.random.default_rng(0).permutation(rows)[:ROUNDING_SAMPLE]
     error, estimate = np.abs(product.exact(rows) - product.F[rows]), product.variance[rows] ** 0.5
     ratio = np.divide(error, estimate, out=np.ones_like(error), where=estimate > 0)
     communicator = product.kernel_matrix.communicator

@@ -15,9 +15,9 @@ WATCH_FIRST = 0.3
 """Rows are watched if their violation on K~, relative to the size of the decision values, exceeds
 minus this value."""
 
-MIN_START_SCALE, TRIAL_ROWS = 0.5, 512
+MIN_START_SCALE, SCALE_TRIAL_ROWS = 0.5, 512
 """A column whose optimal scale is below MIN_START_SCALE starts at 0, as K~ is too far from K. The
-scale is estimated from TRIAL_ROWS rows."""
+scale is estimated from SCALE_TRIAL_ROWS rows."""
 
 MIN_WATCHED, WATCHED_FRACTION = 5000, 5
 """If a column starts at 0, at least MIN_WATCHED rows, or one row in WATCHED_FRACTION, are
@@ -40,7 +40,7 @@ def choose_start(
     """
     Z = start.Z.copy()
     support = np.flatnonzero(Z.any(axis=1))
-    rows = shuffle.permutation(support)[:TRIAL_ROWS]
+    rows = shuffle.permutation(support)[:SCALE_TRIAL_ROWS]
     trial = kernel_matrix.product(rows, *kernel_matrix.share(support, Z[support]))
     poor = optimal_scale(problem, rows, Z[rows], trial) < MIN_START_SCALE
     Z[:, poor] = 0

@@ -19,7 +19,7 @@ from hssvm.solvers.solution import Stop
 ADMIT_ROWS = 512
 """Number of rows of the matrix that are computed at a time."""
 
-INNER = 0.05
+INNER_SHARE = 0.05
 """A round reduces the violation on the working set to this fraction of the largest violation; rows
 with a smaller violation are not admitted."""
 
@@ -140,7 +140,7 @@ class WorkingKernel:
         evict : (e,) int64
             Positions of the rows in whose place the first ones are admitted.
         """
-        new = highest(np.flatnonzero((position < 0) & (priority > INNER)), priority, shuffle)
+        new = highest(np.flatnonzero((position < 0) & (priority > INNER_SHARE)), priority, shuffle)
         new = new[: self.most_admitted]
         old = np.flatnonzero(position >= 0)
         old = old[np.argsort(priority[old], kind="stable")]

@@ -41,7 +41,7 @@ from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
 from hssvm.solvers.solution import Solution, Status, Stop
 from hssvm.solvers.start import choose_start
-from hssvm.solvers.working_kernel import INNER, Subproblem, WorkingKernel, highest
+from hssvm.solvers.working_kernel import INNER_SHARE, Subproblem, WorkingKernel, highest
 from hssvm.solvers.working_set_state import WorkingSetState
 
 WATCH = 0.2
@@ -52,10 +52,10 @@ FIRST_VIOLATION = 0.1
 """Largest violation at which the first check is made, relative to the size of the decision values:
 1 for classifiers, that of y for regressions."""
 
-MAX_STEPS = 200_000
+MAX_SMO_STEPS = 200_000
 """Maximum number of SMO steps per round."""
 
-PATIENCE = 50
+MAX_STAGNANT_ROUNDS = 50
 """Number of rounds without a smaller violation after which a column has stagnated."""
 
 
@@ -268,7 +268,7 @@ class _Run:
             [places, Z[at], gradient[at].astype(Z.dtype), lower, upper, relative[at]]
         )
         old, slope, lower, upper, inner = (values[np.argsort(places)] for values in state)
-        goal = np.maximum(INNER * max_violation, self.violation_goal / 2)
+        goal = np.maximum(INNER_SHARE * max_violation, self.violation_goal / 2)
         steps, new = self.minimize(old, slope, lower, upper, inner, goal)
         self.n_steps += steps
         product.move(self.working_set.rows, old, new)
@@ -287,7 +287,7 @@ class _Run:
         position = np.full(watched.size, -1)
         places, inside = self.inside(watched)
         position[inside] = places
-        new = np.flatnonzero((position < 0) & (priority > INNER))
+        new = np.flatnonzero((position < 0) & (priority > INNER_SHARE))
         new = highest(new, priority, self.shuffle)[: working_set.most_admitted]
         mine = np.concatenate([inside, new])
         counts, priority, position = self.communicator.allgather(
@@ -342,7 +342,7 @@ class _Run:
                         float(goal[j]),
                     )
                 )
-            most = int(min(MAX_STEPS, (self.max_iter - self.n_steps).min()))
+            most = int(min(MAX_SMO_STEPS, (self.max_iter - self.n_steps).min()))
             solved, steps = self.working_set.descend(subproblems, most, self.should_stop)
             new = Z.copy()
             for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
@@ -359,7 +359,7 @@ class _Run:
 
     def stalled(self) -> NDArray[np.bool_]:
         """Mask of columns whose violation has stagnated; a small working set gets more rounds."""
-        patience = PATIENCE * self.n_rows / self.working_set.capacity
+        patience = MAX_STAGNANT_ROUNDS * self.n_rows / self.working_set.capacity
         return self.rounds - self.least_at >= patience
 
     @property

@@ -35,7 +35,7 @@ from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
 from hssvm.training.tasks import Task
 
-SAMPLE = 8000
+TRIAL_ROWS = 8000
 """Number of rows of the larger sample."""
 
 MAX_KERNEL_ERROR = 0.3
@@ -128,7 +128,7 @@ def estimate_cost(
     order = np.random.default_rng(0).permutation(n)
     if y is not None:  # stratify the samples by y
         order = order[np.argsort(y[order], kind="stable")]
-    sample = _evenly_spaced(order, min(n, SAMPLE))
+    sample = _evenly_spaced(order, min(n, TRIAL_ROWS))
     half = _evenly_spaced(sample, min(sample.size, max(2, -(-sample.size // 2))))
     trial_config = replace(
         config,

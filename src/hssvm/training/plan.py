@@ -36,7 +36,7 @@ DEFAULT_ITER, PAPER_ITER = 1000, 10
 FOLDS = 5
 """Number of folds; models without some or all of them are trained for out-of-fold values."""
 
-FOLD_TOL = 4.0
+FOLD_TOL_FACTOR = 4.0
 """Tolerance of the models that leave out a fold, relative to `tol`. A smaller one does not change
 their scores."""
 
@@ -116,7 +116,7 @@ class TrainingPlan:
         if self.exact:
             tol, max_iter = max(tol, START_TOL), min(max_iter, START_ITER)
         all_rows = n_columns // (1 + self.n_folds)
-        tols = np.repeat([tol, FOLD_TOL * tol], [all_rows, n_columns - all_rows])
+        tols = np.repeat([tol, FOLD_TOL_FACTOR * tol], [all_rows, n_columns - all_rows])
         return ADMM(tols, max_iter, stop=monitor.stop, checkpoint=monitor.checkpoint)
 
     def memory(self, X: Rows, n_columns: int) -> FitMemory:

@@ -12,14 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from hssvm.kernels.base import Floats
 
-MANY_ROWS = 500
+CLASS_CHECK_ROWS = 500
 """Number of rows from which it is an error if most rows have different labels."""
 
 
 def check_labels(y: NDArray[Any], n_classes: int) -> None:
     """Raise ValueError if `y` are regression targets instead of labels."""
     problem = None
-    if y.size >= MANY_ROWS and 2 * n_classes > y.size:
+    if y.size >= CLASS_CHECK_ROWS and 2 * n_classes > y.size:
         problem = f"y has {n_classes:,} different values in {y.size:,} rows"
     elif type_of_target(y).startswith("continuous"):
         problem = "y contains non-integer values"

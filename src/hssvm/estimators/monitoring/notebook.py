@@ -12,10 +12,10 @@ from typing import Any
 
 from hssvm.progress import Event, Progress, listening
 
-WIDTH = 20
+BAR_WIDTH = 20
 """Width of the bar in plain text."""
 
-INTERVAL = 0.1
+UPDATE_INTERVAL = 0.1
 """Minimum number of seconds between two updates of the display."""
 
 
@@ -38,7 +38,7 @@ def showing_bar() -> Iterator[None]:
     def listen(event: Event) -> None:
         nonlocal shown
         view.progress.update(event)
-        if time.perf_counter() - shown >= INTERVAL:
+        if time.perf_counter() - shown >= UPDATE_INTERVAL:
             handle.update(view)
             shown = time.perf_counter()
 
@@ -59,8 +59,8 @@ class View:
     def __repr__(self) -> str:
         if self.ended:
             return self._outcome()
-        full = round(self.progress.done * WIDTH)
-        bar = f"{self._stage()} {'█' * full}{'░' * (WIDTH - full)} {self._details()}"
+        full = round(self.progress.done * BAR_WIDTH)
+        bar = f"{self._stage()} {'█' * full}{'░' * (BAR_WIDTH - full)} {self._details()}"
         return "\n".join([bar, *self.progress.rounds.values()])
 
     def _repr_html_(self) -> str:

@@ -15,7 +15,7 @@ from hssvm.kernels.base import Rows
 from hssvm.persistence.libsvm.contents import CLASSIFIERS, LibsvmModel
 from hssvm.persistence.libsvm.header import Header, finite
 
-MAX_FEATURES = 2**31 - 1
+MAX_LIBSVM_FEATURES = 2**31 - 1
 
 LINES = 4096
 """Number of lines that are parsed at a time."""
@@ -69,7 +69,7 @@ def _read_vectors(
     file: IO[bytes], header: Header, n_coef: int, total: int
 ) -> tuple[NDArray[np.float64], scipy.sparse.csr_array]:
     """Return the coefficients, (n, n_coef), and the support vectors up to their largest index."""
-    text, coef, number = _core.LibsvmText_f64(MAX_FEATURES), [], header.n_lines
+    text, coef, number = _core.LibsvmText_f64(MAX_LIBSVM_FEATURES), [], header.n_lines
     text.feed(b"\n" * number)  # so that its errors name the line of the file
     while lines := list(islice(file, LINES)):
         features = []
@@ -110,7 +110,7 @@ def _with_features(
     n, width = X.shape
     if n_features is None and width == 0:
         raise ValueError(f"{path} does not say how many features there are; pass n_features")
-    if n_features is not None and not max(width, 1) <= n_features <= MAX_FEATURES:
+    if n_features is not None and not max(width, 1) <= n_features <= MAX_LIBSVM_FEATURES:
         raise ValueError(
             f"n_features must be at least {max(width, 1)}, the largest index in {path}, and at "
             f"most 2**31 - 1, got {n_features}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Rows
 
-BLOCK = 2**20
+MOMENT_BLOCK = 2**20
 """Number of entries that are converted to float64 at a time."""
 
 
@@ -39,7 +39,7 @@ class Moments:
         weight = np.ones(n) if weight is None else weight
         if scipy.sparse.issparse(X):
             return cls._of_sparse(X, weight)
-        step = max(1, BLOCK // max(p, 1))
+        step = max(1, MOMENT_BLOCK // max(p, 1))
         blocks = [slice(begin, begin + step) for begin in range(0, max(n, 1), step)]
         return cls.merge([cls._of_dense(X[rows], weight[rows]) for rows in blocks])
 

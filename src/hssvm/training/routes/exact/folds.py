@@ -34,9 +34,9 @@ FOLD_GAP, FOLD_VIOLATION = 0.05, 0.5
 """Gap and largest violation, relative to the size of the decision values, at which models that
 leave out a fold are done. Smaller ones do not change the calibration of probabilities."""
 
-NEAR, MIN_NEAR = 0.5, 400
-"""Rows are far outside or inside the margin if their distance exceeds NEAR; but the MIN_NEAR rows
-of every class that are nearest to the margin always count."""
+NEAR_MARGIN, MIN_NEAR_ROWS = 0.5, 400
+"""Rows are far outside or inside the margin if their distance exceeds NEAR_MARGIN; but the
+MIN_NEAR_ROWS rows of every class that are nearest to the margin always count."""
 
 
 def exact_decisions(
@@ -86,7 +86,7 @@ def _decisions(
     gradient = solution.F - problem.linear
     violation, _, _ = violations(problem, np.arange(problem.n), solution.Z, gradient)
     violation = violation / problem.decision_size()
-    inside = (solution.Z != 0) & (violation < -NEAR)
+    inside = (solution.Z != 0) & (violation < -NEAR_MARGIN)
     used = (solution.Z != 0) | _near(-violation, problem.strata)
     rows = np.flatnonzero(used.any(axis=1))
     folds = problem.rows(rows).excluding(fold[rows, None] == np.arange(plan.n_folds))
@@ -152,13 +152,13 @@ def _part_decisions(
 
 def _near(distance: Floats, strata: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mask (n, k) of the rows near the margin, or among the nearest ones of their class."""
-    near = distance < NEAR
+    near = distance < NEAR_MARGIN
     for stratum in range(strata.max() + 1):
         rows = np.flatnonzero(strata == stratum)
-        if rows.size <= MIN_NEAR:
+        if rows.size <= MIN_NEAR_ROWS:
             near[rows] = True
-        elif near[rows].sum(axis=0).min() < MIN_NEAR:
-            nearest = np.partition(distance[rows], MIN_NEAR, axis=0)[MIN_NEAR]
+        elif near[rows].sum(axis=0).min() < MIN_NEAR_ROWS:
+            nearest = np.partition(distance[rows], MIN_NEAR_ROWS, axis=0)[MIN_NEAR_ROWS]
             near[rows] |= distance[rows] < nearest
     return near
 

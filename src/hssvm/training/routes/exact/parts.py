@@ -28,10 +28,10 @@ from hssvm.training.reports.monitor import Monitor
 from hssvm.training.routes.exact.solver import ExactSolver
 from hssvm.training.threads import map_in_threads, thread_count_of
 
-MANY_PARTS, FEW_ROWS, FEW_STEPS = 100, 2000, 20_000
-"""Parts of at most FEW_ROWS rows are solved by the core, in FEW_STEPS steps: the overhead of a part
-in Python would exceed the time of its solution. Small tolerances are an exception, as active-set
-steps in Python reach them sooner, unless there are more than MANY_PARTS."""
+MANY_PARTS, BATCHED_ROWS, BATCHED_STEPS = 100, 2000, 20_000
+"""Parts of at most BATCHED_ROWS rows are solved by the core, in BATCHED_STEPS steps: the overhead of
+a part in Python would exceed the time of its solution. Small tolerances are an exception, as
+active-set steps in Python reach them sooner, unless there are more than MANY_PARTS."""
 
 BATCH_ROWS = 2**17
 """Number of rows of the parts of one call, between two reports of progress."""
@@ -82,7 +82,7 @@ def solve_parts(
     solution.primal[empty] = solution.dual[empty] = solution.gap[empty] = 0
     solution.end(np.flatnonzero(empty), Status.CONVERGED)
     core = isinstance(solver.kernel, CoreKernel) and not scipy.sparse.issparse(X)
-    few = left[run.sizes[left] <= FEW_ROWS]
+    few = left[run.sizes[left] <= BATCHED_ROWS]
     if core and few.size > (MANY_PARTS if solver.polishes else 0):
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
         for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
@@ -129,7 +129,7 @@ class _Run:
         F = np.empty_like(z)
         primal, dual, intercept = np.empty((3, numbers.size))
         steps = np.empty(numbers.size, np.int64)
-        max_steps = 0 if status else int(min(FEW_STEPS, solver.max_iter))
+        max_steps = 0 if status else int(min(BATCHED_STEPS, solver.max_iter))
         _core.solve_pairs(
             solver.kernel.core, core_rows(as_rows(self.X)), batch.offsets, batch.rows, batch.bound,
             solver.tol, max_steps, z, F, primal, dual, intercept, steps, self.monitor.stop,

@@ -20,7 +20,7 @@ from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_interior, 
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.reports.monitor import Monitor
 
-SMALL_ROWS = 3000
+SMO_ROWS = 3000
 """Default number of rows up to which SMO uses all of them."""
 
 POLISH_TOL = 1e-4
@@ -59,7 +59,7 @@ class ExactSolver:
     tol: float
     memory: float
     max_work: float
-    small_rows: int = SMALL_ROWS
+    small_rows: int = SMO_ROWS
     active_set: bool = True
     max_iter: float = np.inf
 
