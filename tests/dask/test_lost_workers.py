@@ -97,7 +97,7 @@ class KillerInRefinement(Killer):
 
 def slow_rounds():
     """Rounds on the exact kernel take half a second, so that the driver hears of most of them."""
-    from hssvm.dask.train import PartMonitor
+    from hssvm.dask.part_monitor import PartMonitor
     from hssvm.progress import Violation
 
     listen = PartMonitor.listen

@@ -32,7 +32,7 @@ def die_at(client, part, stage, number):
     """Let the worker of a part kill itself at an iteration ('solve') or round ('refine')."""
 
     def prepare():
-        from hssvm.dask.train import PartMonitor
+        from hssvm.dask.part_monitor import PartMonitor
         from hssvm.progress import Gap, Violation
 
         listen, kind = PartMonitor.listen, Violation if stage == "refine" else Gap

@@ -16,10 +16,10 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import SVCProblem
 from hssvm.progress import Gap, Violation, listening
-from hssvm.solvers import ADMM, Solution, Status, WorkingSet, working_set
+from hssvm.solvers import ADMM, Solution, Status, WorkingSet
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.working_kernel import WorkingKernel
-from hssvm.solvers.working_set import violations
+from hssvm.solvers.working_set_run import WorkingSetRun, violations
 
 
 def nothing(problem):
@@ -153,7 +153,7 @@ def test_the_maximal_violating_pair_is_watched():
     problem = SVCProblem(2.5 * y[:, None])
     Z = np.where(np.arange(6) >= 4, 2.5 * y, 0.0)[:, None]
     K = LazyKernelMatrix(Linear(), X)
-    run = working_set._Run(WorkingSet(1e-9), problem, K, Solution.empty(Z))
+    run = WorkingSetRun(WorkingSet(1e-9), problem, K, Solution.empty(Z))
     run.product = LazyProduct.at(K, Z, np.arange(6))
     run.exchange(np.arange(6), np.array([1.0, 1.0, *[-np.inf] * 4]))
     assert_array_equal(run.working_set.rows, [0, 1])

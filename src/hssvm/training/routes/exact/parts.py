@@ -29,8 +29,8 @@ from hssvm.training.routes.exact.solver import ExactSolver
 from hssvm.training.threads import map_in_threads, thread_count_of
 
 MANY_PARTS, BATCHED_ROWS, BATCHED_STEPS = 100, 2000, 20_000
-"""Parts of at most BATCHED_ROWS rows are solved by the core, in BATCHED_STEPS steps: the overhead of
-a part in Python would exceed the time of its solution. Small tolerances are an exception, as
+"""Parts of at most BATCHED_ROWS rows are solved by the core, in BATCHED_STEPS steps: in Python, the
+overhead of a part would exceed the time of its solution. Small tolerances are an exception, as
 active-set steps in Python reach them sooner, unless there are more than MANY_PARTS."""
 
 BATCH_ROWS = 2**17
