@@ -26,8 +26,8 @@ ROWS = 40_000
 
 
 def serial_share(alone, together, n_threads):
-    """Share s of the time on one thread for which T(n) = T(1) (s + (1 - s) / n)."""
-    return (n_threads * together / alone - 1) / (n_threads - 1)
+    """Share s of the time on one thread for which T(n) = T(1) (s + (1 - s) / n), at least 0."""
+    return max(0.0, (n_threads * together / alone - 1) / (n_threads - 1))
 
 
 def speed_up(share, n_threads):
