@@ -44,7 +44,7 @@ class Communicator(ABC):
 
     @abstractmethod
     def allgather(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Concatenate each array with those of the other ranks, in rank order."""
+        """Concatenate each array over all ranks, in rank order."""
 
     def while_others_wait(self) -> AbstractContextManager[Any]:
         """Return a context for work of one rank, in which it may use the threads of the others."""

@@ -41,7 +41,7 @@ MAX_PASSES = 5.0
 refinement cost between a tenth of a pass over the kernel matrix and five passes."""
 
 ONE_LEAF_BUDGET = 10.0
-"""Work limit of an exact fit of so few rows that they form one leaf."""
+"""Work limit of an exact fit whose rows form one leaf."""
 
 MIN_PART_BUDGET = 1.0
 """Smallest work limit of a part of a problem, such as a pair of classes."""
@@ -58,4 +58,4 @@ LAST_ROUND_PASS = 6.0
 
 DROPIN_BUDGET, DROPIN_BUDGET_PER_SQUARE = 1.0, 7e-6
 """Work limit of a drop-in: a constant, and a factor on the square of the number of rows. It is ten
-times the work of the hardest data set of the benchmarks; beyond, rounding errors are the reason."""
+times the work of the hardest data set of the benchmarks; beyond it, rounding is the cause."""

@@ -1,7 +1,7 @@
 """The progress of a fit: events, their lines in the log, and listeners.
 
 `emit` logs a line, and passes an event to the listeners: the bar of a notebook, the progress line
-of a command, and scikit-learn callbacks. `Progress` is what the displays know after each event.
+of a command, and scikit-learn callbacks. `Progress` holds what displays know after each event.
 
 Listeners belong to a context: they hear the fits inside it, and the threads that these fits start
 with a copy of the context, but not the fits of other threads.
@@ -118,7 +118,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def show_log(handler: logging.Handler, level: int) -> Callable[[], None]:
-    """Send the log to a handler, with few steps unless it is detailed; return what undoes it."""
+    """Send the log to a handler, with few steps unless it is detailed; return its undo function."""
     logger = logging.getLogger("hssvm")
     before = logger.level
     if level > logging.DEBUG:
@@ -160,11 +160,11 @@ class Progress:
     done : float
         Fraction of the stage, 0 if unknown.
     gap : float
-        The last gap of this stage; infinite before.
+        The last gap of this stage; infinite before the first.
     seconds : dict
         Seconds of the finished stages.
     rounds : dict
-        Of a search: a line for every round, with its rows, candidates, and the best so far.
+        For a search, a line for every round, with its rows, candidates, and the best so far.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from hssvm.kernels.base import Rows
 from hssvm.progress import Share, emit
 
 Step = Callable[[int, NDArray[np.int64], NDArray[np.int64]], HSSLevel]
-"""Compresses a level, given its number, the candidates of its nodes, and their offsets."""
+"""Compresses a level, given its index, the candidates of its nodes, and their offsets."""
 
 
 class Compressor(ABC):

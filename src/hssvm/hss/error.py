@@ -22,8 +22,8 @@ BLOCK_BYTES = 16e6
 """Size of the blocks in which kernel values are computed."""
 
 PROBES, FEW_PROBES, MANY_ERROR_ROWS = 16, 4, 2**20
-"""Number of random vectors that K - K~ is multiplied by; with many rows, a few are as good, and
-take less memory."""
+"""Number of random vectors that K - K~ is multiplied by; with many rows, a few are as accurate and
+need less memory."""
 
 
 def n_probes(n: int) -> int:

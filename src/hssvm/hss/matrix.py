@@ -28,7 +28,7 @@ class HSSLevel(Aligned):
     ----------
     skeleton_offsets : (n_nodes + 1,) int64
     skeleton : (skeleton_offsets[-1],) int64
-        Row indices of X; those of node i start at ``skeleton_offsets[i]``.
+        Row indices of X; the indices of node i start at ``skeleton_offsets[i]``.
     ranks : (n_nodes + 1,) int64
         Cumulative sum of the ranks, starting at 0.
     basis :
@@ -148,7 +148,7 @@ class HSSMatrix:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Precision of the entries, float32 or float64: that of `X`."""
+        """Precision of the entries and of `X`: float32 or float64."""
         dtype: np.dtype[Any] = self.X.dtype
         return dtype
 
@@ -209,7 +209,7 @@ class HSSMatrix:
         """Weights of ``K~ b`` as a kernel expansion over the points of each leaf.
 
         At a point t in leaf I, the function ``f = sum_i k~(., x_i) b_i`` is
-        ``f(t) = k(t, X_I) w_I``: the sum over all n points becomes a sum over those of the leaf.
+        ``f(t) = k(t, X_I) w_I``: the sum over all n points becomes a sum over the leaf's points.
 
         Parameters
         ----------

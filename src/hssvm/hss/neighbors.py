@@ -54,7 +54,7 @@ def neighbor_samples(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Select samples outside every node of a level: the nearest points and random ones.
 
-    The nearest are those neighbors of its candidates that lie outside the node, in order of their
+    The nearest points are the neighbors of its candidates outside the node, in order of their
     smallest distance to a candidate: the kernel is largest there.
 
     Returns

@@ -45,7 +45,7 @@ class NestedNystroem(Compressor):
     oversampling : float
         A node whose rank is limited by `max_rank` selects this fraction of additional skeleton
         points and keeps the best subspace of their span. It slows down compression, but nothing
-        after it. In high dimension 0.5 pays off: the error is about that of 50% more memory.
+        after it. In high dimension 0.5 pays off: it helps about as much as 50% more memory.
     """
 
     rtol: float = 1e-3
@@ -88,7 +88,7 @@ class NestedNystroem(Compressor):
     ) -> tuple[list[HSSLevel], _core.ChildBases]:
         """Return the levels, root first, and the basis of the root, for the level above.
 
-        K may have more rows than X: those of a `FarFieldSample`.
+        K may have more rows than X: the rows of a `FarFieldSample`.
         """
         below = None
         n_rows = tree.n + (0 if outside_offsets is None else int(outside_offsets[-1]))

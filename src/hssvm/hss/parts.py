@@ -10,7 +10,7 @@ positive semi-definite::
     top     compress_top, TopLevels.factor    V and C of the levels above, from the roots' skeletons
 
 A sweep runs up in every part, through the top, and down again: every part sends rank x k numbers to
-the top and receives as many.
+the top and receives the same amount.
 """
 
 from __future__ import annotations

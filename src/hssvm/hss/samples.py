@@ -42,7 +42,7 @@ def draw_samples(
     in tree order from a random start; tree order follows the geometry, so they cover the subtree.
 
     If the tree is a part of a larger one, `outside_offsets` are the offsets of a `FarFieldSample`,
-    whose rows follow those of X. Siblings without rows contribute no samples.
+    whose rows follow the rows of X. Siblings without rows contribute no samples.
     """
     n_nodes = 2**level
     node = np.arange(n_nodes, dtype=np.int64)

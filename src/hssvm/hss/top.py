@@ -1,8 +1,8 @@
 """The levels above the parts of a matrix, in one piece or in groups.
 
-The parts are numbered by their *slots*, the nodes of level q. With many parts, the q levels are cut
+The parts are indexed by their *slots*, the nodes of level q. With many parts, the q levels are cut
 into *tiers*, so that no process has more than `FAN_IN` nodes below it: a *group* is a subtree of a
-tier, and its root is to the tier above what the root of a part is to the lowest tier. For 1,000
+tier, and its root serves the tier above as the root of a part serves the lowest tier. For 1,000
 parts::
 
     tier 2      1 group of 8 groups      levels 0 to 2
@@ -45,7 +45,7 @@ class Group:
     Attributes
     ----------
     level, node : int
-        Its root is the node of this number on this level of the tree.
+        Level of its root, and index of the root among the nodes of that level.
     depth : int
         Number of levels.
     first_part : int
@@ -115,7 +115,7 @@ def compress_top(
     outside: FarFieldSample | None = None,
     random_state: int | np.random.Generator | None = 0,
 ) -> tuple[TopLevels, SubtreeRoot]:
-    """Compress the levels above the parts, or those of a group.
+    """Compress the levels above the parts, or the levels of a group.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def compress_top(
 
 
 class TopLevels:
-    """The levels above the parts, or those of a group, as returned by `compress_top`.
+    """The levels above the parts, or the levels of a group, as returned by `compress_top`.
 
     Parameters
     ----------

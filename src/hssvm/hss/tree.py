@@ -114,7 +114,7 @@ class ClusterTree(Aligned):
         """Return the leaf of every row of new data.
 
         A training point that lies exactly on a cut (a duplicate of a median point) may be routed to
-        the other side than the one that `perm` assigns it to.
+        a different leaf than in `perm`.
 
         Parameters
         ----------

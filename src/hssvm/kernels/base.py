@@ -192,7 +192,7 @@ class Kernel(ABC):
 
         Returns
         -------
-        (m, k) array with the dtype of W, which is also that of X and Y
+        (m, k) array with the common dtype of W, X and Y
         """
 
     def product(self, X: Rows, Y: Rows, W: Floats) -> Floats:

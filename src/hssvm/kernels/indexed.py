@@ -1,6 +1,6 @@
-"""Kernels of points without coordinates, which are known by their numbers.
+"""Kernels of points without coordinates, which are identified by their indices.
 
-The rows that the rest of the package handles are then columns of numbers, (n, 1), which can be
+The rows that the rest of the package handles are then columns of indices, (n, 1), which can be
 selected and stacked like any others. Only the kernel knows what they stand for. Trees are built on
 other coordinates of the points: their kernel values with a sample, the landmarks. A cut of the tree
 is a linear function of these, such as the difference between the mean values with two groups of
@@ -24,12 +24,12 @@ N_LANDMARKS = 256
 
 
 class IndexedKernel(BlockwiseKernel):
-    """Base class of kernels whose points are known by their numbers."""
+    """Base class of kernels whose points are identified by their indices."""
 
     scale_sensitive: ClassVar[bool] = False
 
     landmarks: tuple[int, ...]
-    """Numbers of some of the training points."""
+    """Indices of some of the training points."""
 
     @abstractmethod
     def bind(self, X: Any) -> IndexedKernel:
@@ -49,11 +49,11 @@ class IndexedKernel(BlockwiseKernel):
 
     @abstractmethod
     def points(self) -> Floats:
-        """Numbers of the points that are the first argument, (n, 1)."""
+        """Indices of the points that are the first argument, (n, 1)."""
 
     @abstractmethod
     def values(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-        """Kernel values of the points with these numbers, (n, m)."""
+        """Kernel values of the points with these indices, (n, m)."""
 
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
         """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
@@ -74,14 +74,14 @@ class IndexedKernel(BlockwiseKernel):
 
 
 def as_points(numbers: NDArray[np.int64], dtype: Any) -> Floats:
-    """Convert the numbers of points to rows, (n, 1)."""
+    """Convert point indices to rows, (n, 1)."""
     if numbers.size and numbers.max() > 2 ** np.finfo(dtype).nmant:
         raise ValueError(f"there are too many points to number them in {np.dtype(dtype)}")
     return numbers.astype(dtype)[:, None]
 
 
 def numbers(X: Rows) -> NDArray[np.int64]:
-    """Convert rows to the numbers of their points."""
+    """Convert rows to point indices."""
     if X.shape[1] != 1:
         raise ValueError(
             f"the points of this kernel are numbers, got rows of {X.shape[1]} features"

@@ -22,8 +22,8 @@ KEPT_ROWS = 512
 
 
 EXPENSIVE_RATIO = 30.0
-"""If values cost this many times as much as reading them, some of the rows are kept even if not all
-of them fit."""
+"""If computing values costs this many times as much as reading them, some of the rows are kept even
+if not all of them fit."""
 
 
 class KeptKernelMatrix(LazyKernelMatrix):

@@ -22,8 +22,8 @@ DIAGONAL_ROWS = 1000
 class LazyKernelMatrix:
     """``K[i, j] = kernel(X[i], X[j])``, never stored as a whole.
 
-    The rows of K are those of X. So are the columns, unless several ranks hold the rows: see
-    `hssvm.kernels.part`.
+    The rows of K correspond to the rows of X. So do the columns, unless several ranks hold the
+    rows: see `hssvm.kernels.part`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class LazyKernelMatrix:
 
     @property
     def shared_rows(self) -> NDArray[np.int64]:
-        """Row of this rank for every column that `share` has made, -1 for those of others."""
+        """Row of this rank for every column that `share` has made, -1 for rows of other ranks."""
         return np.empty(0, np.int64)
 
     def share_again(self, shared_rows: NDArray[np.int64]) -> None:
@@ -144,7 +144,7 @@ class LazyKernelMatrix:
 
 
 def diagonal_sum(kernel: Kernel, X: Rows) -> tuple[float, int]:
-    """Sum of the diagonal of the kernel matrix over a sample of the rows, and their number."""
+    """Sum of the diagonal of the kernel matrix over a sample of the rows, and the sample size."""
     with np.errstate(over="ignore"):
         diagonal = kernel.diag(X[:: max(1, X.shape[0] // DIAGONAL_ROWS)])
         return float(diagonal.sum(dtype=np.float64)), diagonal.size

@@ -75,12 +75,12 @@ class ObjectKernel(IndexedKernel):
         return replace(self, objects=None)
 
     def points(self) -> Floats:
-        """Numbers of the objects, (n, 1)."""
+        """Indices of the objects, (n, 1)."""
         assert self.objects is not None, "the kernel has no objects"
         return as_points(np.arange(self.objects.size), np.float64)
 
     def values(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-        """Kernel values of the objects with these numbers."""
+        """Kernel values of the objects with these indices."""
         assert self.objects is not None, "the kernel has no objects"
         assert self.training_objects is not None, "the kernel has no objects"
         A, B = self.objects[rows].tolist(), self.training_objects[columns].tolist()

@@ -29,9 +29,9 @@ class PartKernelMatrix(LazyKernelMatrix):
         super().__init__(kernel, X)
         self.communicator = communicator
         self._columns = X[:0]
-        self._number = np.full(self.n, -1)  # of a row among those that this rank has shared
+        self._number = np.full(self.n, -1)  # index of each row among this rank's shared rows
         self._shared: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * communicator.size
-        self._row = np.empty(0, np.int64)  # of this rank, or -1, for every column
+        self._row = np.empty(0, np.int64)  # row of this rank, or -1, for every column
 
     @property
     def columns(self) -> Rows:
@@ -62,7 +62,7 @@ class PartKernelMatrix(LazyKernelMatrix):
 
     @property
     def shared_rows(self) -> NDArray[np.int64]:
-        """Row of this rank for every column that `share` has made, -1 for those of others."""
+        """Row of this rank for every column that `share` has made, -1 for rows of other ranks."""
         return self._row
 
     def share_again(self, shared_rows: NDArray[np.int64]) -> None:
@@ -92,7 +92,7 @@ def exact_kernel_matrix(kernel: Kernel, X: Rows, communicator: Communicator) -> 
 
 
 def _as_arrays(X: Rows) -> list[NDArray[np.generic]]:
-    """Return arrays that can be joined with those of other rows."""
+    """Return the rows as arrays that can be concatenated."""
     if scipy.sparse.issparse(X):
         return [X.data, X.indices, np.diff(X.indptr)]
     return [X]

@@ -22,14 +22,14 @@ CHECKED_ROWS = 256
 """Number of rows whose block is checked for symmetry and definiteness."""
 
 INDEFINITE = 1e-5
-"""Smallest eigenvalue that is still accepted, relative to the largest: that of rounding errors."""
+"""Accepted asymmetry, and negative eigenvalues, relative to the largest: rounding errors."""
 
 
 @dataclass(frozen=True)
 class Precomputed(IndexedKernel):
     """A kernel whose values are given, scikit-learn's ``precomputed``.
 
-    Points are the numbers of the rows and columns of the matrix. Memory maps are read in blocks of
+    Points are the indices of the rows and columns of the matrix. Memory maps are read in blocks of
     rows, and their pages are released after each, so that the matrix may be larger than memory.
 
     Parameters
@@ -91,7 +91,7 @@ class Precomputed(IndexedKernel):
         return self.K
 
     def points(self) -> Floats:
-        """Numbers of the rows of the matrix, (n, 1)."""
+        """Indices of the rows of the matrix, (n, 1)."""
         return as_points(np.arange(self._values.shape[0]), self._values.dtype)
 
     def values(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:

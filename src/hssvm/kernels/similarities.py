@@ -42,8 +42,8 @@ class CountKernel(SimilarityKernel):
 class Tanimoto(SimilarityKernel):
     """``<x, y> / (|x|**2 + |y|**2 - <x, y>)``, the similarity of molecular fingerprints.
 
-    For rows of zeros and ones it is the Jaccard index, the share of bits that are in both among
-    those that are in either. Two rows without any bits have the value 1. Pass fingerprints with
+    For rows of zeros and ones it is the Jaccard index, the number of bits in both rows divided by
+    the number of bits in either. Two rows without any bits have the value 1. Pass fingerprints with
     few bits as a CSR matrix: values are then computed from the bits alone.
 
     Examples

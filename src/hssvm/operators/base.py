@@ -25,7 +25,7 @@ class Factor(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Memory in bytes, without that of the operator."""
+        """Memory in bytes, without the operator."""
 
 
 class Operator(ABC):

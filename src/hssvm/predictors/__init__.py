@@ -1,8 +1,9 @@
 """Predictors: evaluation of ``f = sum_i k(., x_i) z_i`` at new points.
 
-`LeafwisePredictor` uses the compressed kernels k~ that the model was trained with; a point costs as
-many kernel values as its leaves have points, independent of n. `ExpansionPredictor` uses the exact
-kernel and all support vectors, `PairwisePredictor` those of each pair of classes.
+`LeafwisePredictor` uses the compressed kernels k~ that the model was trained with; a prediction
+needs one kernel value per point of the leaves it uses, independent of n. `ExpansionPredictor` uses
+the exact kernel and all support vectors, `PairwisePredictor` the support vectors of each pair of
+classes.
 """
 
 from hssvm.predictors.base import Predictor

@@ -73,7 +73,7 @@ class Predictor(Aligned, ABC):
     @property
     @abstractmethod
     def weights(self) -> Floats:
-        """Weights of the rows of X, (n, k), those of the first tree if there are several."""
+        """Weights of the rows of X, (n, k), in the first tree if there are several."""
 
     @abstractmethod
     def stored_arrays(self) -> dict[str, NDArray[Any]]:

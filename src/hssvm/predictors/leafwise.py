@@ -116,9 +116,9 @@ class LeafwisePredictor(Predictor):
 
     @classmethod
     def of(cls, kernel: Kernel, X: Rows, trees: Sequence[LeafExpansions]) -> LeafwisePredictor:
-        """Return a predictor with those of the training rows `X` that the trees use.
+        """Return a predictor with the training rows of `X` that the trees use.
 
-        They are in the order of the leaves of the first tree, followed by those that only later
+        They are in the order of the leaves of the first tree, followed by the rows that only later
         trees use.
         """
         position = np.full(X.shape[0], -1, np.int64)

@@ -21,7 +21,7 @@ class PairwisePredictor(ExpansionPredictor):
     ----------
     kernel : Kernel
     X : (n, p) array or CSR matrix
-        Support vectors, those of each class together.
+        Support vectors, grouped by class.
     Z : (n, n_classes - 1)
         Coefficients, packed as in `hssvm.problems.PairsProblem`.
     counts : (n_classes,) int64

@@ -1,14 +1,14 @@
 """Fewer support vectors for nearly the same function: matching pursuit in the space of the kernel.
 
 `Reduction` divides the support vectors of ``f = sum_i k(., x_i) z_i`` into leaves of a cluster
-tree. In each leaf, it projects the part of f there onto ``k(., x_s)`` for rows s that it chooses
-one after another: the one that lowers ``|f - projection|`` the most, in the norm of the reproducing
-kernel Hilbert space. With
+tree. In each leaf, it projects the part of f there onto ``k(., x_s)`` for rows s chosen one after
+another. Each new row lowers ``|f - projection|`` the most, in the norm of the reproducing kernel
+Hilbert space. With
 
     r_s = (f - projection)(x_s),    d_s = |k(., x_s) - its projection|**2,
 
 this is the row with the largest gain ``|r_s|**2 / d_s``. Both follow from the columns of a Cholesky
-factor. All leaves stop at the same gain, which divides a number of rows among them in the best way.
+factor. All leaves stop at the same gain, the best way to divide a number of rows among them.
 
 The coefficients w of the chosen rows S then solve ``K_SS w = f(x_S)``: f is projected onto all of
 them together. Conjugate gradients do that, with the leaves as preconditioner. They lower
@@ -44,7 +44,7 @@ class Choice:
     ----------
     rows : (m,) int64
     gains : (m,)
-        Not increasing: each is bounded by the one before.
+        Nonincreasing: each is bounded by its predecessor.
     """
 
     rows: NDArray[np.int64]

@@ -174,7 +174,7 @@ class Problem(BaseProblem):
         """Largest ``|z|`` in the box, relative to the size of the decision values, (k,)."""
 
     def decision_size(self) -> NDArray[np.float64]:
-        """Size of the decision values, (k,): 1 for classifiers, that of y for regressions."""
+        """Size of the decision values, (k,): 1 for classifiers, the size of y for regressions."""
         scale, largest = self.scale(), np.abs(self.bound).max(axis=0).astype(np.float64)
         largest = self.communicator.allreduce(largest, "max")
         return largest / np.where(scale > 0, scale, 1) + (scale == 0)

@@ -118,7 +118,7 @@ class PairsProblem(BaseProblem):
     def part(self, number: int) -> Part:
         """Return the problem of two classes, of which the first one is positive.
 
-        Its rows are those of the first class, then those of the second.
+        Its rows are the rows of the first class, followed by the rows of the second.
         """
         first, second = int(self._first[number]), int(self._second[number])
         ours, theirs = self._used_rows(first, second - 1), self._used_rows(second, first)

@@ -24,11 +24,11 @@ class Part:
     Attributes
     ----------
     problem : Problem
-        On the rows of the part.
+        The dual on the rows of the part.
     columns : slice
-        Its columns among those of the whole.
+        Its columns in the whole problem.
     places : tuple of (m,) int64 arrays, or None
-        Rows and columns of its coefficients among those of the whole; None if it is the whole.
+        Rows and columns of its coefficients in the whole problem; None if it is the whole.
     """
 
     problem: Problem
@@ -40,11 +40,11 @@ class Part:
         return X if self.places is None else X[self.places[0]]
 
     def pick(self, Z: Floats) -> Floats:
-        """Return the coefficients of the part from those of the whole, (n, k)."""
+        """Return the coefficients of the part from all coefficients, (n, k)."""
         return Z if self.places is None else Z[self.places][:, None]
 
     def put(self, z: Floats, Z: Floats) -> None:
-        """Write the coefficients of the part to those of the whole, (n, k)."""
+        """Write the coefficients of the part into all coefficients, (n, k)."""
         if self.places is None:
             Z[:] = z
         else:
@@ -60,7 +60,7 @@ class PartBatch:
     offsets : (n_parts + 1,) int64
         Where the parts begin in the other arrays.
     rows, columns : (m,) int64
-        Places of the coefficients among those of the whole.
+        Positions of the coefficients in the whole problem.
     bound : (m,)
         Their signed bounds.
     """

@@ -37,7 +37,7 @@ def weighted_quantiles(
     points, weights : sequences of k arrays, (n,) each
         The points of this rank.
     mass : (k,)
-        Over all ranks.
+        For all ranks together.
     communicator : Communicator
     rtol : float
         Rounding error of the weights: slopes of up to ``rtol * mass`` count as 0.

@@ -8,7 +8,7 @@ With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_se
 `working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
 `optimality` the violations by which rows are selected; `working_set_state` is what a run needs to
 be resumed. `small` is for few rows, `polish` solves for their free variables, and `interior_point`
-is for those on which SMO does not converge.
+is for problems on which SMO does not converge.
 
 `solution` defines what solvers return.
 """

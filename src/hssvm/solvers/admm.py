@@ -68,7 +68,7 @@ class ADMM:
         Initial weight of the quadratic penalty, by default from `initial_beta`.
     stop : callable, optional
         Called without arguments after every check of the gap. A true value stops the run; a
-        `Status` becomes that of the unfinished columns.
+        `Status` becomes the status of the unfinished columns.
     checkpoint : callable, optional
         Called as ``checkpoint(iteration, Z)`` after every check, with the best coefficients so far,
         from which another run can `start`.

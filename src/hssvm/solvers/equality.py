@@ -5,7 +5,7 @@ x-step: with ``w = (K + diag(beta))^-1 1`` the constrained minimizer is
 
 z-step: the constrained minimizer of ``h(z) + 1/2 |z - v|^2_beta`` is ``prox(v - tau / beta)`` for
 the tau that gives the required sum. The sum is piecewise linear and nonincreasing in tau, so a
-safeguarded Newton method finds tau, starting from that of the previous iteration.
+safeguarded Newton method finds tau, starting from its previous value.
 
 The paper enforces the constraint in the x-step only. Enforcing it in both steps saves a third of
 the iterations, and makes every z feasible, so that its dual value is a bound.

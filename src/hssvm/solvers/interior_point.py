@@ -15,7 +15,7 @@ Eliminating all but dz and db leaves a linear system of the size of K::
     (K + D) dz + db = h,    sum dz = r - sum z,    1 / D = sum of 1 / (s / a + t / w) over sides.
 
 This is the predictor-corrector method of Mehrotra (1992). Its iterates approach a vertex: most
-coefficients are 0 or at their bounds. It is computed from every iterate, and is the result.
+coefficients are 0 or at their bounds. This vertex is computed from every iterate and returned.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from hssvm.solvers.polish import solve_with_sum
 from hssvm.solvers.solution import Solution, Status, Stop
 
 MAX_INTERIOR_ITER, INTERIOR_PATIENCE = 100, 10
-"""Maximum number of iterations, and of those without a smaller gap."""
+"""Maximum number of iterations, and of iterations without a smaller gap."""
 
 SOLVED = 1e-2
-"""Gap of an iterate that shows that nothing but rounding errors has stopped the iterations."""
+"""Gap of an iterate up to which only rounding errors can have stopped the iterations."""
 
 TO_BOUNDARY = 0.99
 """Fraction of the longest step that keeps all variables positive."""
@@ -122,7 +122,7 @@ class _Run:
         scale = max(1.0, float(np.abs(self.slope()).max(initial=0)))
         self.s, self.t = np.full(width.size, scale), np.full(width.size, scale)
         self.to_zero = self.to_width = np.zeros(width.size, np.bool_)
-        self.least_gap = np.inf  # of the iterates in float64
+        self.least_gap = np.inf  # over the iterates, in float64
         self.inside = self.evaluate(np.zeros(problem.n))  # the iterate with the smallest gap
 
     def sums(self, values: Floats) -> Floats:
@@ -158,7 +158,7 @@ class _Run:
         return Z, F, self.problem.evaluate(Z, F)
 
     def vertex(self) -> Floats:
-        """Return z with the sides that approach a bound there, and optimal in the others."""
+        """Return z with sides that approach a bound set to it, and the others optimal."""
         a = np.where(self.to_zero, 0, np.where(self.to_width, self.a + self.w, self.a))
         z = self.sums(self.sign * a)
         free = np.unique(self.rows[~(self.to_zero | self.to_width)])

@@ -27,7 +27,7 @@ class ADMMFactor:
     w : (n,)
         ``(K + diag(beta))^-1 1``.
     sum_w : float
-        Over the rows of all ranks.
+        Sum of w over the rows of all ranks.
     """
 
     factor: Factor

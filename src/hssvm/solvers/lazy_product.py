@@ -20,7 +20,7 @@ class LazyProduct:
     ----------
     kernel_matrix : LazyKernelMatrix
     Z : (n, k)
-        At the rows of this rank, as all that follows.
+        Coefficients at the rows of this rank; the other arrays are restricted to them, too.
     F : (n, k) float64
         In float64, as the sum of many updates would drift in float32.
     watched : (a,) int64
@@ -28,7 +28,7 @@ class LazyProduct:
     seen : (n, k)
         The earlier Z to which F belongs at the rows that are not watched.
     variance : (n, k)
-        Of the rounding errors of F, estimated up to a factor.
+        Variance of the rounding errors of F, estimated up to a factor.
     """
 
     kernel_matrix: LazyKernelMatrix

@@ -29,7 +29,7 @@ def violations(
     Z, gradient : (m, k)
         At these rows; ``gradient = K Z - linear``.
     solved : (q,) int64, optional
-        Positions, among these rows, of those for which the problem has been solved. They determine
+        Positions, among these rows, of rows for which the problem has been solved. They determine
         b: a single row with a large violation would otherwise shift b so far that thousands of
         rows seem to violate the conditions.
 

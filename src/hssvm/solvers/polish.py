@@ -6,8 +6,8 @@ If the set B of variables at a bound is known, the free variables F solve a line
 
 F is estimated from ``t = z - (K z + b - linear) / scale``: the rows where prox(t) is inside the
 box. Repeated steps are a semismooth Newton method: near the solution a few of them are exact, far
-from it they may fail. So a step is kept only if it reduces the duality gap, and the first one that
-does not ends the polish.
+from it they may fail. So a step is kept only if it reduces the duality gap; the first step that
+fails to do so ends the polish.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def evaluate(
         return values
     every_row, gradient = np.arange(problem.n), product.F - problem.linear
     violation, max_violation, _ = violations(problem, every_row, product.Z, gradient)
-    # the intercept of the gap differs from that of the violations by at most half the largest one
+    # the intercepts of the gap and of the violations differ by at most half the largest violation
     held_by = -violation - np.maximum(max_violation, 0) / 2
     error = np.sqrt(product.variance)
     typical, largest = _measured_errors(product, held_by < error)
@@ -69,7 +69,7 @@ def _measured_errors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Root mean square and maximum, per column, of the errors of F relative to their estimates.
 
-    The estimates assume kernel values that are correctly rounded and at most 1. Those of rows far
+    The estimates assume kernel values that are correctly rounded and at most 1. Values of rows far
     from their mean, or of polynomial kernels, can be worse by orders of magnitude.
     """
     rows = np.flatnonzero(open_rows.any(axis=1))

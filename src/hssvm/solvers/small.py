@@ -96,8 +96,8 @@ def solve_small(
 def small_solver(kernel: Kernel, X: Rows) -> Callable[..., tuple[int, float]]:
     """Return ``_core.solve_small`` for the kernel matrix of `X`.
 
-    The arguments of the result are those after the kernel matrix; it returns the number of steps,
-    and the gap. It computes only the rows of the kernel that it needs, if the core can.
+    The returned function accepts the arguments after the kernel matrix, and returns the number of
+    steps and the gap. It computes only the rows of the kernel that it needs, if the core can.
     """
     if isinstance(kernel, CoreKernel) and not scipy.sparse.issparse(X):
         return partial(_core.solve_small, kernel.core, core_rows(as_rows(X)))

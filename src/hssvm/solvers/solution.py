@@ -72,7 +72,7 @@ class Solution:
     primal, dual, intercept, gap : (k,) float64
         `gap` is relative; see `hssvm.problems.base.Objective`.
     n_iter : (k,) int
-        Number of iterations: those of ADMM or an interior-point method, steps of SMO, or active-set
+        Number of iterations of ADMM or an interior-point method, of SMO steps, or of active-set
         steps.
     n_rounds : (k,) int
         Number of rounds of the working-set solver, or of checks of the gap between steps of SMO.
@@ -125,7 +125,7 @@ class Solution:
         return solution
 
     def update(self, columns: NDArray[np.int64], Z: Floats, F: Floats, values: Objective) -> None:
-        """Update those of the given columns whose gap has decreased."""
+        """Update the given columns whose gap has decreased."""
         gap = values.gap
         better = np.flatnonzero(gap < self.gap[columns])
         to = columns[better]
@@ -157,7 +157,7 @@ class Solution:
         )
 
     def improve(self, columns: NDArray[np.int64], other: Solution) -> None:
-        """Replace the given columns by those of `other` that have a smaller gap.
+        """Replace the given columns by the columns of `other` that have a smaller gap.
 
         If `other` was stopped early, the columns get its status in any case.
         """

@@ -81,7 +81,7 @@ class WorkingKernel:
         With the kernel matrix of the rows in its upper left corner.
     admissions : list of (rows, evict)
         The arguments of `admit` so far. The last digits of kernel values depend on the block that
-        they are computed in, so repeating them is the only way to the same K.
+        they are computed in, so only repeating them reproduces K exactly.
     work : float
         Nominal seconds of all steps so far.
     """
@@ -136,9 +136,9 @@ class WorkingKernel:
         Returns
         -------
         new : (m,) int64
-            The chosen ones, ascending.
+            Chosen candidates, ascending.
         evict : (e,) int64
-            Positions of the rows in whose place the first ones are admitted.
+            Positions of the rows that the first candidates replace.
         """
         new = highest(np.flatnonzero((position < 0) & (priority > INNER_SHARE)), priority, shuffle)
         new = new[: self.most_admitted]
@@ -150,7 +150,7 @@ class WorkingKernel:
         return np.sort(new[: room + n_evicted]), position[old[:n_evicted]]
 
     def admit(self, rows: NDArray[np.int64], evict: NDArray[np.int64]) -> None:
-        """Add new rows, the first ones in place of those at the positions `evict`."""
+        """Add new rows; the first ones replace the rows at the positions `evict`."""
         self.admissions.append((rows, evict))
         q = self.rows.size + rows.size - evict.size
         at = np.concatenate([evict, np.arange(self.rows.size, q)])
@@ -196,7 +196,7 @@ class WorkingKernel:
 
 
 def step_work(n_rows: NDArray[np.int64], dtype: np.dtype[Any]) -> Floats:
-    """Nominal seconds of an SMO step on problems with these numbers of rows."""
+    """Nominal seconds of an SMO step for each of these row counts."""
     per_row = costs.SECONDS_PER_SMO_ROW * dtype.itemsize / 4
     work: Floats = costs.SECONDS_PER_SMO_STEP + per_row * n_rows
     return work
@@ -213,7 +213,7 @@ def highest(
 def _unwritten(side: int, dtype: np.dtype[Any]) -> Floats:
     """Return a square array whose pages take no memory until they are written to.
 
-    On Linux, `numpy.empty` asks for pages of 2 MB, so that a part of each row would take all of it.
+    On Linux, `numpy.empty` asks for pages of 2 MB, so a partly written row uses all its memory.
     """
     if not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.empty((side, side), dtype)
@@ -225,6 +225,6 @@ def _unwritten(side: int, dtype: np.dtype[Any]) -> Floats:
             f"cannot allocate {n_bytes / 1e9:.2g} GB for the matrix of the working set; lower "
             "memory_limit"
         ) from error
-    with suppress(OSError):  # a Linux without such pages does not know the advice
+    with suppress(OSError):  # a Linux without such pages rejects the advice
         pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages, dtype).reshape(side, side)

@@ -14,9 +14,9 @@ rows that violate the optimality conditions enter U. Three things make this fast
 
 The columns of a problem share U, its kernel matrix, and all products.
 
-If several ranks hold the rows, each keeps Z and F at its own, and proposes those that violate the
-conditions most. The first rank solves the problem restricted to U; the others receive the new
-coefficients, and the rows that entered U. All ranks take the same decisions.
+If several ranks hold the rows, each keeps Z and F at its own rows, and proposes the rows that
+violate the conditions most. The first rank solves the problem restricted to U; the others receive
+the new coefficients, and the rows that entered U. All ranks make the same decisions.
 
 The solvers of LIBSVM and its successors accept neither a start nor several columns, and are slower.
 """
@@ -39,7 +39,7 @@ from hssvm.solvers.working_set_state import WorkingSetState
 
 FIRST_VIOLATION = 0.1
 """Largest violation at which the first check is made, relative to the size of the decision values:
-1 for classifiers, that of y for regressions."""
+1 for classifiers, the size of y for regressions."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class WorkingSet:
         Maximum number of SMO steps of a column.
     stop : callable, optional
         Called without arguments after every round, and several times a second during it. A true
-        value stops the run; a `Status` becomes that of the unfinished columns.
+        value stops the run; a `Status` becomes the status of the unfinished columns.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class WorkingSet:
         start : Solution
             Feasible, with F and intercept on a kernel close to the exact one.
         rows : (q,) int64, optional
-            Rows with which the working set begins, as many as fit; else it is empty at first.
+            Initial rows of the working set, up to its capacity; by default none.
         state : WorkingSetState, optional
-            Of an interrupted run on the same problem, which is resumed instead of starting.
+            State of an interrupted run on the same problem, which is resumed from there.
 
         Returns
         -------

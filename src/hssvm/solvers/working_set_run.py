@@ -156,7 +156,7 @@ class WorkingSetRun:
         self.log_round(max_violation, int(steps.sum()))
 
     def inside(self, watched: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions in the working set of its rows that this rank holds, and among the watched."""
+        """Positions of this rank's working-set rows, in the working set and in `watched`."""
         K = self.working_set.kernel_matrix
         places, rows = K.own(self.working_set.rows)
         return places, np.searchsorted(watched, rows)
@@ -249,7 +249,7 @@ class WorkingSetRun:
         return exhausted
 
     def why_stalled(self, j: int) -> Status:
-        """Tell apart a working set that is too small for the free rows, and rounding errors."""
+        """Distinguish rounding errors from a working set too small for the free rows."""
         n_free = self.problem.free(self.product.Z)[:, j].sum(keepdims=True)
         if self.communicator.allreduce(n_free)[0] > self.working_set.capacity:
             return Status.MEMORY_LIMIT
@@ -304,7 +304,7 @@ class WorkingSetRun:
         self.product = self.product.columns(active)
 
     def log_round(self, max_violation: NDArray[np.float64], steps: int) -> None:
-        """Emit a round, and stop the run if it should."""
+        """Emit a round, and stop the run if necessary."""
         largest = float(max_violation.max())
         emit(
             Violation(self.rounds, largest),
@@ -336,7 +336,7 @@ class WorkingSetRun:
             self.end(Status.MAX_WORK)
 
     def end(self, answer: Status | bool | None) -> None:
-        """Stop the run if the answer of `stop` is true, or a status."""
+        """Stop the run if `stop` returns true or a status."""
         if answer and not self.ended:
             self.solution.end(self.open, answer)
             self.ended = True

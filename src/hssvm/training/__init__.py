@@ -10,7 +10,7 @@
       routes/forest      on one or several compressed kernels
     result, reports    the model, its report, and the monitor of a running fit
     certificate        the gap of a model on the exact kernel
-    cost, memory       what a fit will take
+    cost, memory       the time and memory that a fit needs
     data               rows and targets: scaling, precision, checks
 
 The estimators, on one machine or on a cluster, validate and translate their parameters, call these

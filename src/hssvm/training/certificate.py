@@ -63,14 +63,15 @@ class Certificate(ShownAsText):
 
 @dataclass(frozen=True, eq=False)
 class CertificateSums:
-    """Sums over rows from which a certificate is computed; those of different rows can be added.
+    """Sums over rows that determine a certificate; sums over different rows can be added.
 
     Attributes
     ----------
     sums : (4, k)
-        Of the linear part of the dual value, of ``z f``, of the terms of the gap, and of the floor.
+        Linear part of the dual value, ``z f``, terms of the gap, and floor, each summed over rows.
     covariance : (3, k)
-        Variance of the sum of ``z f``, covariance with that of the terms, and variance of that.
+        Variance of the sum of ``z f``, its covariance with the sum of the terms of the gap, and
+        the variance of the latter.
     n_rows : int
         Number of rows that were evaluated.
     """
@@ -208,7 +209,7 @@ def total(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 def covariance_of_totals(
     first: NDArray[np.float64], second: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
-    """Variance, covariance and variance, (3, k), of two `total` of a sample without replacement."""
+    """Variance, covariance, variance, (3, k), of two `total`s of a sample without replacement."""
     m, k = first.shape
     if m in (0, n):
         return np.zeros((3, k))

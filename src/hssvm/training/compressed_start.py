@@ -25,13 +25,13 @@ from hssvm.problems import Problem
 from hssvm.solvers import Solution, solve_small
 
 SAMPLE_ROWS = 1000, 2000
-"""Numbers of rows from which the number of support vectors is extrapolated."""
+"""Sample sizes from which the number of support vectors is extrapolated."""
 
 SAMPLE_TOL = 1e-2
 """Gap of a fit to a sample."""
 
 MANY_SUPPORT_VECTORS = 0.16
-"""Fraction of the rows from which a compressed start pays."""
+"""Fraction of support vectors above which a compressed start pays off."""
 
 
 def compressed_start_pays(problem: Problem, kernel: Kernel, X: Rows, seed: int) -> bool:
@@ -60,7 +60,7 @@ def compressed_start_pays(problem: Problem, kernel: Kernel, X: Rows, seed: int) 
 
 
 def many_support_vectors(counts: Sequence[float], sizes: tuple[int, int], n: int) -> bool:
-    """Extrapolate the numbers of support vectors of two samples to n rows, by a power law."""
+    """Extrapolate the support vector counts of two samples to n rows, by a power law."""
     small, large = (max(1.0, count) for count in counts)
     power = np.clip(np.log(large / small) / np.log(sizes[1] / sizes[0]), 0, 1)
     return bool(large * (n / sizes[1]) ** power > MANY_SUPPORT_VECTORS * n)

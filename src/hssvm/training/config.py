@@ -66,12 +66,12 @@ class TrainingConfig:
         Whether refinement stops after a fixed amount of work, as documented for refine='auto'.
     compressed_start : bool or None
         Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
-        means if it pays, see `hssvm.training.compressed_start`. Other problems always do.
+        means if it pays off; see `hssvm.training.compressed_start`. Other problems always do.
     n_trees : int or None
     held_out : float
-        Number of rows for which out-of-fold decision values are needed, about.
+        Approximate number of rows for which out-of-fold decision values are needed.
     exact_prediction : bool
-        Whether the model predicts with the exact kernel, for which a forest is not made.
+        Whether the model predicts with the exact kernel; no forest is trained then.
     leaf_size, max_rank : int or None
     compressor : Compressor or None
         `NestedNystroem` with `max_rank` if None.
@@ -107,9 +107,9 @@ class TrainingConfig:
         ----------
         kernel : Kernel
         X : (n, p) array or CSR matrix
-            All rows, or those of a part.
+            All rows, or the rows of a part.
         n_rows : int, optional
-            Number of all rows, if they are in parts. Even few of them are compressed then.
+            Total number of rows, if they are in parts; even a few rows are compressed then.
         """
         n = n_rows or X.shape[0]
         if self.solver == "paper":

@@ -1,6 +1,6 @@
 """Estimates of the time and memory of a fit, from fits on two small samples.
 
-Two samples, one with twice as many rows as the other, give the cost per row and its growth with one
+Two samples, one twice the size of the other, give the cost per row and its growth with one
 more level of the tree. Ranks may grow up to eight levels above the leaves, and each of these levels
 adds the same cost; each further level adds half of the previous one. Refinement computes the kernel
 values of all rows with the support vectors, whose number is extrapolated from the samples.
@@ -154,7 +154,7 @@ def estimate_cost(
         own_plan = plan_problem(own_config, problem, own, points)
         return train(problem, own, points, own_plan, FitReport(), Monitor())
 
-    # Times are those of the second fit, as the first one is a warm-up.
+    # Times come from the second fit, as the first one is a warm-up.
     start = config.starts_compressed(n)
     first, trial = (fit(rows, compressed_start=bool(start)) for rows in (half, sample))
     pairs = trial.problem.n_parts > 1
@@ -219,7 +219,7 @@ def _exact_memory(
 def _memory(
     model: FitMemory, cache: float, small: FitReport, large: FitReport, factor: float
 ) -> float:
-    """Peak of a fit whose matrix is `factor` times as large as that of the larger sample."""
+    """Peak of a fit whose matrix is `factor` times the size of the larger sample's matrix."""
     expected = replace(model, ranks=_ranks(large.ranks, model.ranks))
     growth = _power(small.n_working, large.n_working, small, large)
     most = min(model.n_rows, (cache / model.itemsize) ** 0.5)
@@ -230,7 +230,7 @@ def _memory(
 
 
 def _ranks(sample: list[int], largest: Sequence[int]) -> list[int]:
-    """Expected ranks of the full tree, root first; its lower levels have those of the sample.
+    """Expected ranks of the full tree, root first; its lower levels have the ranks of the sample.
 
     The levels above have the same fraction of their maximum rank as the top level of the sample.
     """

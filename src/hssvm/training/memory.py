@@ -1,7 +1,7 @@
 """A model of the memory of a fit.
 
 It has two uses: `memory_limit` needs the peak with the maximum ranks and the largest working set,
-`estimate_cost` the peak with those expected from its samples. All sizes are in bytes, without the
+`estimate_cost` the peak with values expected from its samples. All sizes are in bytes, without the
 rows passed to the fit.
 """
 
@@ -236,7 +236,7 @@ def require_within(limit: float, memory: FitMemory) -> FitMemory:
 
 
 def _largest_rank_within(limit: float, memory: FitMemory) -> int | None:
-    """Largest rank of the leaves that stays within the limit; None if no rank from 8 on does."""
+    """Largest rank of the leaves that stays within the limit; None if no rank >= 8 does."""
     leaf = memory.ranks[-1]
     for rank in range(leaf - 1, 7, -1):
         ranks = [math.ceil(r * rank / leaf) for r in memory.ranks]

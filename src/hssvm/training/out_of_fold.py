@@ -1,6 +1,6 @@
 """Out-of-fold decision values: an honest test score without a test set.
 
-Besides the model of all rows, a fit trains models that leave out a fold each. The decision value of
+Besides the model of all rows, a fit trains models that each leave out a fold. The decision value of
 a row from the model that has not seen it is a by-product of the solver. On the compressed kernel,
 these models are a few more columns of the same solves, in every tree; the tree depends on the
 features of all rows, but not on y. `hssvm.training.routes.exact.folds` is for the exact kernel.
@@ -33,7 +33,7 @@ def assign_folds(strata: NDArray[np.int64], seed: int, rank: int = 0) -> NDArray
 
 
 def with_folds(problem: Problem, fold: NDArray[np.int64], n_folds: int) -> Problem:
-    """Return the problem with all rows, followed by those without each of the first folds."""
+    """Return the problem with all rows, followed by problems without each of the first folds."""
     without_fold = fold[:, None] == np.arange(n_folds)
     return problem.excluding(np.column_stack([np.zeros(problem.n, bool), without_fold]))
 

@@ -98,7 +98,7 @@ class TrainingPlan:
         return costs.MAX_PASSES * costs.AFFORDABLE_PASS if self.limit_work else np.inf
 
     def tree_seed(self, tree: int) -> int:
-        """Seed of a tree of the forest, which does not depend on their number."""
+        """Seed of a tree of the forest, independent of the number of trees."""
         return int(np.random.SeedSequence([self.seed, tree]).generate_state(1)[0])
 
     def first_solver(self, monitor: Monitor, n_columns: int) -> ADMM | FixedIterationADMM:
@@ -108,7 +108,7 @@ class TrainingPlan:
         ----------
         monitor : Monitor
         n_columns : int
-            Number of columns of the problem, including those that leave out a fold.
+            Number of columns of the problem, including columns that leave out a fold.
         """
         if self.solver == "paper":
             return FixedIterationADMM(self.max_iter or PAPER_ITER)
@@ -142,7 +142,7 @@ class TrainingPlan:
         )
 
     def trees_at_a_time(self, memory: FitMemory) -> int:
-        """Number of trees that are trained at a time: as many as there are threads and memory."""
+        """Number of trees that are trained at a time, limited by threads and memory."""
         limit = DEFAULT_MEMORY if self.memory_limit is None else self.memory_limit
         fitting = int(limit / memory.largest_peak(memory.min_cache))
         return max(1, min(self.n_trees, memory.n_threads, fitting))

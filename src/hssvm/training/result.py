@@ -25,7 +25,7 @@ class TrainingResult:
     X : (n, p) array or CSR matrix
         The training rows.
     Z : (n, k)
-        Signed coefficients: of the solution on the exact kernel if `report.exact_kernel`, else the
+        Signed coefficients of the solution on the exact kernel if `report.exact_kernel`, else the
         mean of the solutions on the compressed kernels. Packed for a `PairsProblem`.
     intercept : (k,) float64
     compressed : LeafwisePredictor or None

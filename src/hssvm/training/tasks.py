@@ -33,7 +33,7 @@ class Task(Protocol):
     ) -> BaseProblem:
         """Return the problem for rows (n, p), targets (n,) and sample weights (n,).
 
-        If the solution is `exact`, pairs of classes can be a problem each, on their rows only.
+        If the solution is `exact`, each pair of classes can be a problem on its own rows only.
         """
         ...
 

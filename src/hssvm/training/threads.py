@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 Model = TypeVar("Model")
 
 TrainOne = Callable[[int, Monitor], TrainedTree]
-"""Trains the tree with the given number."""
+"""Trains the tree with the given index."""
 
 
 def train_trees(
@@ -46,7 +46,7 @@ def train_trees(
 
 
 def thread_count_of(kernel: Kernel) -> int:
-    """Number of threads that may use a kernel; one calls a function of the user at a time."""
+    """Number of threads that may use a kernel; user functions run in one at a time."""
     return _core.thread_count() if isinstance(kernel, CoreKernel) else 1
 
 
@@ -79,7 +79,7 @@ def map_in_threads(
 
 
 class SharedMonitor(Monitor):
-    """A monitor that several models use at a time, and that can stop them.
+    """A monitor that several models share, and that can stop them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a fit may use of the last one: coefficients to start from, and trees to keep."""
+"""What a fit may reuse from the last one: coefficients to start from, and trees to keep."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LastFit:
     def forest(self, plan: TrainingPlan, n_rows: int) -> Forest | None:
         """Return the trees, to which others can be added; None if there are none.
 
-        They fit only if the data and parameters are unchanged, which their fingerprint tells. The
+        They can be reused only if the fingerprint of data and parameters is unchanged. The
         report is a copy: the model stays as it is if the fit fails.
         """
         lacks_folds = plan.n_folds > 0 and self.out_of_fold is None

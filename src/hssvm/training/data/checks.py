@@ -17,7 +17,7 @@ MIN_CHECKED_ROWS = 500
 
 ISOLATED, ISOLATION_ROWS = 0.1, 64
 """A row is isolated if the sum of its kernel values with all other rows is below this fraction of
-that with itself. ISOLATION_ROWS random rows are tested."""
+its value with itself. ISOLATION_ROWS random rows are tested."""
 
 MAX_ISOLATED, MAX_SUPPORT = 0.9, 0.98
 """Fraction of isolated rows, and of support vectors, above which a check fails."""

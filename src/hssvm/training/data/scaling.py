@@ -25,7 +25,7 @@ MAX_FACTORS = 2**27
 and computing them several such arrays."""
 
 COMPONENTS, UNCORRELATED = (5, 8), 1e-4
-"""The features are taken for principal components if the cosine between any two of the largest ones
+"""The features count as principal components if the cosine between any two of the largest ones
 is below UNCORRELATED, in float32. The test uses at least 5 and at most 8 features, as fewer may be
 orthogonal by design or by chance."""
 

@@ -43,8 +43,8 @@ class FitReport(ShownAsText):
         nothing was compressed. Otherwise they refer to the compressed kernel K~.
     gap : (k,) array
         Duality gap of each column, relative to the larger of its primal and dual objective in
-        absolute value. On the exact kernel, it bounds the distance between this objective and that
-        of LIBSVM's solution. If the objective of a one-class model is close to 0, as with a linear
+        absolute value. On the exact kernel, it bounds the distance between this objective and the
+        objective of LIBSVM. If the objective of a one-class model is close to 0, as with a linear
         kernel on centered rows, the gap is relative to ``1/2 sum z_i^2 k(x_i, x_i)``.
     tol : float
         Relative duality gap at which training stops.
@@ -61,7 +61,7 @@ class FitReport(ShownAsText):
     n_trees : int
         Number of trees whose decision values are averaged. `n_factors` is the sum over the trees,
         `n_iter` and `gap` are the largest, `objective` is the mean; `kernel_error`,
-        `objective_error` and the fields that are not saved are those of the first.
+        `objective_error` and the fields that are not saved come from the first tree.
     out_of_fold_score : float
         Accuracy, or R^2 for regression, of the out-of-fold decision values: an estimate of the
         score on new data. NaN without `out_of_fold` and `probability`, except for exact models of
@@ -185,7 +185,7 @@ class FitReport(ShownAsText):
             self.history["refine"] = solution.history
 
     def add_exact(self, solution: Solution, n_features: int, tol: float) -> None:
-        """Record a solution on the exact kernel; that of pairs of classes has packed Z."""
+        """Record a solution on the exact kernel; for pairs of classes, Z is packed."""
         self.n_rows, self.n_features, self.tol = solution.Z.shape[0], n_features, tol
         self.exact_kernel, self.n_support = True, int(solution.Z.any(axis=1).sum())
         self._add_objective(solution)
@@ -285,7 +285,7 @@ class FitReport(ShownAsText):
             self.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
 
     def reduce(self, communicator: Communicator) -> None:
-        """Combine the reports of all ranks; times are those of the slowest rank."""
+        """Combine the reports of all ranks; times come from the slowest rank."""
         sums = [self.n_rows, self.matrix_bytes, self.factor_bytes, self.n_support]
         self.n_rows, self.matrix_bytes, self.factor_bytes, self.n_support = (
             int(total) for total in communicator.allreduce(np.array(sums))

@@ -1,14 +1,14 @@
 """Out-of-fold decision values on the exact kernel.
 
-The models that leave out a fold are solved after that of all rows, and roughly. What that model
-knows saves most of the work:
+The models that leave out a fold are solved after the model of all rows, and less accurately. The
+model of all rows saves most of the work:
 
 - Rows far outside the margin are not support vectors of the others either, and are left out.
 - Rows far inside the margin are at their bounds in the others, too, and start there.
 - The working set starts with the other support vectors.
 
-Removing the rows of a fold from the coefficients of all rows is no better a start than 0: near the
-removed rows, the others would have to replace them.
+Removing the rows of a fold from the coefficients of all rows does not give a better start than 0:
+near the removed rows, the others would have to replace them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def exact_decisions(
     problem, kernel, X, plan, report, monitor
         See `hssvm.training.train`.
     solution : Solution
-        Of all rows, with F.
+        Solution for all rows, with F.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _near(distance: Floats, strata: NDArray[np.int64]) -> NDArray[np.bool_]:
 def _balanced(
     Z: Floats, violation: NDArray[np.float64], communicator: Communicator = SERIAL
 ) -> Floats:
-    """Reduce coefficients, those nearest to the margin first, so that columns sum to 0."""
+    """Reduce coefficients, starting nearest to the margin, so that columns sum to 0."""
     excess = communicator.allreduce(Z.sum(axis=0, dtype=np.float64))
     for j in range(Z.shape[1]):
         side = np.flatnonzero(Z[:, j] * excess[j] > 0)

@@ -5,7 +5,7 @@ one thread each::
 
     one part              by the exact solver, with all threads
     parts of few rows     by the core, thousands with one call
-    other parts           in a Python thread each, after those that are too large for that
+    other parts           in a Python thread each, after parts that are too large for one thread
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def solve_parts(
     problem : BaseProblem
     X : (n, p) array or CSR matrix
     solver : ExactSolver
-        Its memory and work are those of all parts.
+        Its memory and work limits apply to all parts together.
     monitor : Monitor
     start : (n, k), optional
         Initial coefficients, which need not be feasible; else 0.
@@ -149,7 +149,7 @@ class _Run:
             solution.end(numbers[solution.gap[numbers] > solver.tol], status)
 
     def solve_one_by_one(self, numbers: NDArray[np.int64]) -> None:
-        """Solve parts at the same time, one thread each, after those that are too large for it."""
+        """Solve parts at the same time, one thread each, after parts that are too large for one."""
         work = self.sizes.astype(np.float64) ** 2
         share = work / work.sum()
         n_threads = thread_count_of(self.solver.kernel)

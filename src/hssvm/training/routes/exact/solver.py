@@ -67,7 +67,7 @@ class ExactSolver:
     def polishes(self) -> bool:
         """Whether active-set steps follow SMO.
 
-        Functions of the user are slow, and active-set steps need many kernel values.
+        User-defined functions are slow, and active-set steps need many kernel values.
         """
         return self.active_set and self.tol < POLISH_TOL and isinstance(self.kernel, CoreKernel)
 
@@ -105,7 +105,7 @@ class ExactSolver:
         max_work = self.max_work
         if interior:
             cube = costs.SECONDS_PER_INTERIOR_CUBE * problem.n**3
-            enough = costs.SECONDS_PER_INTERIOR_POINT + cube  # SMO gets as much before it
+            enough = costs.SECONDS_PER_INTERIOR_POINT + cube  # SMO gets the same time first
             max_work = min(max_work, problem.k * enough)
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
             solve_small(

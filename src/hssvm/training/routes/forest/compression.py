@@ -12,7 +12,7 @@ from hssvm.training.reports.report import FitReport
 def build_tree(
     kernel: Kernel, X: Rows, plan: TrainingPlan, report: FitReport, number: int = 0
 ) -> ClusterTree:
-    """Build a cluster tree of the rows, the one with the given number in the forest."""
+    """Build the cluster tree with the given index in the forest."""
     with report.stage("tree"):
         return ClusterTree.build(
             kernel.coordinates(X), leaf_size=plan.leaf_size, random_state=plan.tree_seed(number)
@@ -28,7 +28,7 @@ def compress_kernel(
     number: int = 0,
     scratch: Scratch | None = None,
 ) -> HSSMatrix:
-    """Compress the kernel matrix on the tree with the given number."""
+    """Compress the kernel matrix on the tree with the given index."""
     seed = plan.tree_seed(number)
     with report.stage("compress"):
         return compress(kernel, X, tree, plan.compressor, random_state=seed, scratch=scratch)

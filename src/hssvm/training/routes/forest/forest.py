@@ -145,13 +145,13 @@ class Forest:
 def fingerprint(problem: Problem, kernel: Kernel, X: Rows, plan: TrainingPlan) -> int:
     """Checksum of everything that determines a tree: rows, problem, kernel and parameters.
 
-    A forest may grow only if it is unchanged.
+    A forest may grow only if the checksum is unchanged.
     """
     same = replace(plan, n_trees=1, limit_work=False, memory_limit=None)
     checksum = zlib.crc32(repr((kernel, same)).encode())
     coordinates = kernel.coordinates(X)
     rows = [X.data, X.indices, X.indptr] if scipy.sparse.issparse(X) else [X]
-    if coordinates is not X:  # the rows are only numbers of points
+    if coordinates is not X:  # the rows are only point indices
         rows = [coordinates, kernel.diag(X)]
     for array in [*rows, problem.bound, problem.linear, problem.l1_weight, problem.equality_rhs]:
         checksum = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), checksum)

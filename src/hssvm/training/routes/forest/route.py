@@ -47,7 +47,7 @@ def train_forest(
     problem, kernel, X, plan, report, monitor
         See `train`.
     memory : FitMemory
-        Of the plan.
+        Memory model of the plan.
     start : (n, k), optional
         Feasible coefficients of an earlier fit.
     earlier : Forest, optional
@@ -102,7 +102,7 @@ def train_tree(
     state: WorkingSetState | None = None,
     warm_start: bool = False,
 ) -> TrainedTree:
-    """Train the tree with the given number; only the first is checked, and its errors estimated.
+    """Train the tree with the given index; only the first is checked, and its errors estimated.
 
     An interrupted refinement can be resumed from its state.
     """

@@ -42,7 +42,7 @@ def solve(
     warm_start : bool
         Whether `start` comes from an earlier fit, so that refinement can start from it directly.
     state : WorkingSetState, optional
-        Of an interrupted refinement, which is resumed.
+        State of an interrupted refinement, which is resumed.
 
     Returns
     -------
