@@ -2,9 +2,9 @@
 
 `SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
 once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads a saved model,
-`load_libsvm` one of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
+`load_libsvm` a LIBSVM model; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
-The packages, each built on those after it: `loading`; `model_selection`, `dask` (estimators for
+The packages, each built on the next ones: `loading`; `model_selection`, `dask` (estimators for
 more than one machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `export` (to NumPy
 and ONNX) and `io` (data files); `persistence` (model files); `training`, the pipeline of all
 estimators; `solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and

@@ -1,6 +1,6 @@
 """Threads: the core processes the nodes of a level on OpenMP threads, each with a serial BLAS.
 
-The number of threads is that of OpenMP: ``OMP_NUM_THREADS`` or ``threadpoolctl.threadpool_limits``,
+OpenMP sets the number of threads: ``OMP_NUM_THREADS`` or ``threadpoolctl.threadpool_limits``,
 by default the number of CPUs available to the process (see `_openmp`), and one in a forked child.
 BLAS threads would compete with these threads for the cores, so every call into the core limits BLAS
 to one thread; then the result does not depend on the number of threads either. (Apple's Accelerate

@@ -18,7 +18,7 @@ from hssvm.cli.commands.predict import predict
 from hssvm.cli.commands.train import train
 
 FAILED = 1
-"""Exit code of a command that failed; that of invalid options is 2."""
+"""Exit code of a command that failed; invalid options exit with 2."""
 
 app = typer.Typer(
     help="Nonlinear support vector machines at scale.",
@@ -51,7 +51,7 @@ def _print_error(message: str) -> None:
 
 
 def _sentence(problem: OSError) -> str:
-    """Describe an error of the system without its number."""
+    """Describe an error of the system without its error number."""
     if problem.strerror is None:
         return str(problem)
     text = problem.strerror[:1].lower() + problem.strerror[1:]

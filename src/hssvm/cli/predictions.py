@@ -71,7 +71,7 @@ def writing(path: Path, name: str, classes: Any) -> Iterator[TextWriter | Parque
     path : path
         Parquet if it ends with .parquet, else text.
     name : str
-        What is written: the name of the column, or the beginning of those of the classes.
+        What is written: the column name, or the prefix of the column names of the classes.
     classes : array of labels, or None
     """
     if path == STREAM:

@@ -21,8 +21,8 @@ class RunningScore:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
         self._n_rows = 0
-        self._sum = 0.0  # of correct or typical rows, or of squared errors
-        self._mean, self._spread = 0.0, 0.0  # of the targets; squared distances from the mean
+        self._sum = 0.0  # correct or typical rows, or squared errors
+        self._mean, self._spread = 0.0, 0.0  # targets: mean, sum of squared deviations
 
     def add(self, predicted: Any, y: Any) -> None:
         """Add predictions for some rows; y is None if there are no labels."""

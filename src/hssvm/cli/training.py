@@ -121,7 +121,7 @@ def load_unfinished(path: Path, task: Task | None) -> Any:
 
 
 def require_same_data(model: Any, table: Table, path: Path) -> None:
-    """Refuse to resume on other data than that of the first fit."""
+    """Refuse to resume on data that differs from the first fit."""
     n_rows = model.fit_report_.n_rows
     if table.X.shape != (n_rows, model.n_features_in_):
         raise ValueError(

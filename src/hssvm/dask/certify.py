@@ -72,7 +72,7 @@ def certify_partition(
     n_rows: int | None,
     seed: int,
 ) -> CertificateSums:
-    """Sum over the rows of a partition, whose first one has the global index `begin`."""
+    """Sum over the rows of a partition, whose first row has the global index `begin`."""
     layout, task, intercept = shared
     ids, predictor = joined
     X = model_rows(partition, layout).astype(np.float64)

@@ -15,7 +15,7 @@ from hssvm.dask.actors import Pickled, resolve_actor
 from hssvm.dask.waiting import TRANSFER
 
 CheckpointId: TypeAlias = tuple[int, bool, int]
-"""Run, whether it is on the exact kernel, and iteration or round; a later one is greater."""
+"""Run, whether it is on the exact kernel, and iteration or round; later checkpoints are greater."""
 
 KEPT = 2
 """Number of checkpoints to keep: the parts do not write theirs at the same time."""

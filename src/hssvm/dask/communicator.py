@@ -82,7 +82,7 @@ class ActorCommunicator(Communicator):
         return pending
 
     def allgather(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Concatenate each array with those of the other parts, in rank order."""
+        """Concatenate each array over all parts, in rank order."""
         return list(self.synchronize("gather", arrays).arrays)
 
     def share_threads(self, address: str, n_threads: int) -> None:
@@ -91,7 +91,7 @@ class ActorCommunicator(Communicator):
         Parameters
         ----------
         address : str
-            Of the worker of this part.
+            Address of the worker of this part.
         n_threads : int
             Number of threads of this worker.
         """
@@ -102,7 +102,7 @@ class ActorCommunicator(Communicator):
         self.n_threads = max(n_threads, min(sum(here.values()), CPU_COUNT))
 
     def while_others_wait(self) -> AbstractContextManager[Any]:
-        """Return a context in which this part may use the threads of those on the same host."""
+        """Return a context in which this part may use the threads of all parts on its host."""
         if self.n_threads is None:
             return super().while_others_wait()
         return openmp_threads(self.n_threads)

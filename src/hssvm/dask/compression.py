@@ -117,7 +117,7 @@ def compress_group(
     plan: TrainingPlan,
     number: int,
 ) -> CompressedGroup:
-    """Compress the levels of a group for a tree of the forest; `depth` is that of the trees below.
+    """Compress the levels of a group for a tree of the forest; the trees below have this `depth`.
 
     The groups of a tier, whose nodes differ, use different random numbers.
     """

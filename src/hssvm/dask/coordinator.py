@@ -8,8 +8,8 @@ direction, which includes the sum of x, and one or two of 3 k numbers for the mu
 constraint.
 
 There is a coordinator for each group of `hssvm.hss.top`, and it has the levels of its group. With
-many parts, those of the lowest tier send what they have combined to the tier above, and reply when
-it has replied.
+many parts, the coordinators of the lowest tier send what they have combined to the tier above, and
+reply when it has replied.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Coordinator:
     n_threads : int
         Number of threads for the top levels.
     above : Membership, optional
-        In the group of the tier above.
+        Membership in the group of the tier above.
     """
 
     def __init__(

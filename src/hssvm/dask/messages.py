@@ -40,7 +40,7 @@ class Request:
     piggybacked : sequence of arrays
         To be summed over all parts, for any kind.
     number : int
-        Number of the factor, for 'solve'.
+        Index of the factor, for 'solve'.
     """
 
     kind: str

@@ -31,7 +31,7 @@ class Gathered:
     Attributes
     ----------
     compressed : LeafwisePredictor or None
-        Predicts with the compressed kernel; None if the solution is that on the exact one.
+        Predicts with the compressed kernel; None if the solution is on the exact kernel.
     exact : ExpansionPredictor
         Predicts with the exact kernel.
     support : (m,) int64
@@ -55,7 +55,7 @@ class DistributedModel:
     trained : TrainedModels
     intercept : (k,)
     exact : bool
-        Whether the solution is that on the exact kernel.
+        Whether the solution is on the exact kernel.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class DistributedModel:
 
         For data on the cluster, the result is a lazy dask array, whose blocks are computed in
         parallel: on the compressed kernel, each row on the worker that has its part of the model;
-        on the exact one, each row on all workers. For rows in the memory of the driver, it is a
+        on the exact kernel, each row on all workers. For rows in the memory of the driver, it is a
         NumPy array.
         """
         partitions = as_partitions(self.client, X)

@@ -39,15 +39,15 @@ class PartMonitor(Monitor):
     stores : sequence of actors
         Actors of `CheckpointStore`.
     refines : bool
-        Whether the solution is that on the exact kernel. Its start is not checkpointed then: it
-        takes few iterations, which a restart repeats.
+        Whether the solution is on the exact kernel. Its start is then not checkpointed: it needs
+        few iterations, which a restart repeats.
 
     Attributes
     ----------
     communication : dict of str to Communication
-        During 'solve' and 'refine'.
+        Communication during 'solve' and 'refine'.
     refining : bool
-        Whether the solver is the one on the exact kernel.
+        Whether the solver runs on the exact kernel.
     """
 
     def __init__(

@@ -142,7 +142,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class GroupSample:
-    """What the compression of a group needs to know of the rows.
+    """What the compression of a group needs to know about the rows.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ def plan(
     partitions : list of Delayed
         As returned by `as_partitions`.
     n_parts : int
-        Maximum number of parts; there are fewer if they would have less than `min_part_rows` rows.
+        Maximum number of parts; there are fewer if they would have fewer than `min_part_rows` rows.
     seed : int
     scaling : {None, 'standard', 'minmax'}
     classify : bool

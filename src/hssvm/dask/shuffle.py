@@ -66,7 +66,7 @@ def collect_parts(
     ----------
     client : distributed.Client
     partitions : list of Delayed
-        The same partitions as those of the plan, in the same order.
+        The partitions of the plan, in the same order.
     layout : Layout
         It is part of the graph, not the result of a task: recomputed on another processor after
         the loss of a worker, it might assign some rows to other parts than before.
@@ -103,8 +103,8 @@ def _move_by_tasks(
 ) -> list[Delayed]:
     """Make every chunk the result of a tiny task, so that only this chunk is sent.
 
-    `partitions` are those with rows, by the global index of the first; the chunks of a part are
-    joined on its owner.
+    `partitions` are the nonempty ones, by the global index of their first row; the chunks of a part
+    are joined on its owner.
     """
     name = uuid.uuid4().hex
     # Dask treats tasks named split-shuffle as tiny, and runs them on the worker of the partition.
@@ -135,8 +135,8 @@ def _move_by_p2p(
 ) -> list[Delayed]:
     """Move the chunks by Dask's P2P shuffle, whose tasks are as many as partitions and parts.
 
-    As `_move_by_tasks`. P2P moves the rows of data frames: here a chunk is a row, and its only
-    column the pickled chunk. It writes chunks to disk, and starts again if a worker is lost.
+    Like `_move_by_tasks`. P2P moves the rows of data frames: here every row is a chunk, pickled in
+    the only column. It writes chunks to disk, and starts again if a worker is lost.
     """
     packed = [
         delayed(pack, pure=False)(partition, layout, i, seed) for i, partition in partitions.items()

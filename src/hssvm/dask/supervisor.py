@@ -62,7 +62,7 @@ class TrainedModels:
     models : list of Future
         Futures of `PartModel`. They are loaded from the stores, and loaded again if one is lost.
     stores : list of Future
-        Futures of the `CheckpointStore` actors, which exist as long as these.
+        Futures of the `CheckpointStore` actors, which exist as long as these futures.
     """
 
     models: list[Future]
@@ -135,7 +135,7 @@ class Supervisor:
         return [next(iter(holders.get(part.key, ())), "") for part in self.tree.parts]
 
     def _stores_of(self, owners: Sequence[str]) -> tuple[list[list[Any]], str]:
-        """Stores of every part: that of its worker, and one on another worker if there is one."""
+        """Stores of every part: one on its worker, and one on another worker if there is one."""
         live = live_workers(self.client)
         if not set(owners) <= set(live):
             return [], "a worker was lost before the training began"
@@ -208,7 +208,7 @@ class Supervisor:
         """Wait for the tasks; abort the run if one of them cannot finish."""
         lost: set[str] = set()
         asked_to_stop, progress = None, None
-        first = coordinators[-len(self.tree.tiers[0])]  # that of the first part, which reports
+        first = coordinators[-len(self.tree.tiers[0])]  # serves the first part, which reports
 
         def watch() -> bool:
             nonlocal asked_to_stop, progress
@@ -243,7 +243,7 @@ class Supervisor:
         messages = [coordinator.abort(reason) for coordinator in coordinators]
         deadline = time.monotonic() + 10
         for message in messages:
-            with suppress(Exception):  # its worker may be the lost one
+            with suppress(Exception):  # its worker may be lost
                 message.result(timeout=max(0.1, deadline - time.monotonic()))
         with suppress(Exception):
             self.client.cancel(tasks, force=True)

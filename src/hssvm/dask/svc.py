@@ -37,7 +37,7 @@ class SVC(ProbabilityMixin, ClassifierMixin, BaseDaskSVM):
 
     Like `hssvm.SVC`, for data that does not fit on one machine. Every worker stores a part of the
     rows and of the compressed kernel matrix; the driver stores neither. With ``refine=True``, the
-    solution is that on the exact kernel, which the workers compute together. More than two classes
+    workers together compute the solution on the exact kernel. More than two classes
     are one-vs-rest. If the rows fit on one machine, `hssvm.SVC` is simpler.
 
     If a worker is lost, training resumes from a checkpoint. With ``refine=True``, the model is the
@@ -48,7 +48,8 @@ class SVC(ProbabilityMixin, ClassifierMixin, BaseDaskSVM):
     ----------
     C, kernel, degree, gamma, coef0, class_weight, tol, solver, max_iter, max_time, \
 refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose
-        As in `hssvm.SVC`; a callable kernel must be importable on the workers.
+        As in `hssvm.SVC`; a callable kernel must be importable on the workers. None for
+        `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
     client : distributed.Client, default=None
         None means the current client.
 
@@ -57,9 +58,9 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
     classes_ : (n_classes,) array
     intercept_ : (1 or n_classes,) array
     n_iter_ : (1 or n_classes,) array
-        Number of iterations, at most `max_iter`; see `hssvm.SVC`.
+        ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `hssvm.SVC`.
     fit_report_ : FitReport
-        As in `hssvm.SVC`; the seconds of a stage are those of the slowest worker.
+        As in `hssvm.SVC`; stages are timed on the slowest worker.
     n_features_in_ : int
 
     Examples
@@ -220,7 +221,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
 
     @property
     def _by_class(self) -> Callable[[Floats], Floats]:  # type: ignore[override]
-        """Function from the values (m, k) of the columns to those of `decision_function`.
+        """Function from the values (m, k) of the columns to the result of `decision_function`.
 
         It is not a method: tasks cannot contain the estimator, whose model is on the workers.
         """

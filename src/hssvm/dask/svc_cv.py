@@ -33,7 +33,8 @@ class SVCCV(SVC):
     gammas : sequence of float, 'scale' and 'auto', default=('scale',)
     kernel, degree, coef0, class_weight, tol, solver, max_iter, max_time, refine, scaling, \
 n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, client
-        As in `SVC`. `refine` and `probability` are for the final model; `max_time` is for each fit.
+        As in `SVC`. `refine` and `probability` apply to the final model; `max_time` applies to each
+        fit. None for `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
 
     Attributes
     ----------
@@ -42,7 +43,7 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
     scores_ : (n_gammas, n_Cs, 5) array
         Accuracy on each fold.
     best_params_ : dict
-        C and gamma; kernels without a gamma leave it out.
+        C and gamma; without gamma if the kernel has none.
     best_score_ : float
         Mean accuracy of the best pair.
     classes_, intercept_, n_iter_, fit_report_, n_features_in_

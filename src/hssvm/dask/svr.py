@@ -29,7 +29,8 @@ class SVR(RegressorMixin, BaseDaskSVM):
     ----------
     C, epsilon, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, refine, \
 scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
-        As in `hssvm.SVR`; a callable kernel must be importable on the workers.
+        As in `hssvm.SVR`; a callable kernel must be importable on the workers. None for
+        `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
     client : distributed.Client, default=None
         None means the current client.
 
@@ -37,7 +38,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     ----------
     intercept_ : (1,) array
     n_iter_ : (1,) array
-        Number of iterations, at most `max_iter`; see `hssvm.SVC`.
+        ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `hssvm.SVC`.
     fit_report_ : FitReport
     n_features_in_ : int
 

@@ -50,7 +50,7 @@ class Job:
     plan : TrainingPlan
     n_parts : int
     number : int
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     """
 
     task: Task
@@ -80,7 +80,7 @@ class PartModel:
     out_of_fold : (n, k) or None
         Out-of-fold decision values at all rows of this part.
     communication : dict of str to Communication
-        Of this part, during 'solve' and 'refine'.
+        Communication of this part during 'solve' and 'refine'.
     """
 
     predictor: LeafwisePredictor | ExpansionPredictor
@@ -126,7 +126,7 @@ class PartResult:
     ----------
     intercept : (k,)
     report : FitReport
-        Report of all parts; times are those of the slowest.
+        Report of all parts, with the times of the slowest.
     held_out : HeldOut or None
         Rows of this part that a model has not seen, if there are any.
     """
@@ -161,9 +161,9 @@ def train_part(
     part, run : int
     job : Job
     membership : Membership
-        In a group of parts.
+        Membership in a group of parts.
     stores : sequence of Pickled
-        Actors of `CheckpointStore`, that of this worker first.
+        Actors of `CheckpointStore`, the local one first.
     start : (Pickled, CheckpointId) or None
         Store and checkpoint to resume from.
     earlier : PartModel, optional

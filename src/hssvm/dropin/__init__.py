@@ -1,8 +1,8 @@
 """A drop-in for `sklearn.svm`: scikit-learn's classes, trained on the exact kernel by hssvm.
 
-`patch_sklearn` replaces `SVC`, `NuSVC`, `SVR`, `NuSVR` and `OneClassSVM` of `sklearn.svm` by those
-of `classes`; `script` does so for a program. `classes` subclasses scikit-learn's classes, so that
-parameters, validation and fitted attributes are theirs. A fit goes this way::
+`patch_sklearn` replaces `SVC`, `NuSVC`, `SVR`, `NuSVR` and `OneClassSVM` of `sklearn.svm` by the
+drop-ins in `classes`; `script` does so for a program. The drop-ins are subclasses of scikit-learn's
+classes, with the same parameters, validation and fitted attributes. A fit has these stages::
 
     fallback      is there a reason to leave this fit to scikit-learn?
     duals         the duals of LIBSVM, as problems of hssvm
@@ -10,7 +10,7 @@ parameters, validation and fitted attributes are theirs. A fit goes this way::
     expansion     the result in the layout of LIBSVM
 
 `decision` computes decision values with the products of hssvm. The kernel is always the exact one.
-Fits that fall back, and those that do not, say so in a log message of level INFO.
+A log message of level INFO says whether a fit falls back.
 """
 
 from hssvm.dropin.classes import SVC, SVR, NuSVC, NuSVR, OneClassSVM

@@ -1,4 +1,4 @@
-"""The classes that replace those of `sklearn.svm`."""
+"""Drop-in replacements for the classes of `sklearn.svm`."""
 
 from __future__ import annotations
 

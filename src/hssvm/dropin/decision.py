@@ -20,7 +20,7 @@ MIN_VALUES = 20_000
 def decision_values(model: Any, X: Rows) -> Floats | None:
     """Decision values of validated rows, (m, n_columns or n_pairs), with the signs of LIBSVM.
 
-    They are computed from the fitted attributes, so they follow changes of them. None means that
+    They are computed from the fitted attributes, so they follow changes to them. None means that
     scikit-learn should compute them: hssvm lacks the kernel, or there are few values.
     """
     vectors, coefficients = model.support_vectors_, model._dual_coef_
@@ -38,7 +38,7 @@ def decision_values(model: Any, X: Rows) -> Floats | None:
 
 def predicted_classes(model: Any, X: Rows) -> NDArray[np.int64] | None:
     """Class indices by the votes of all pairs, as LIBSVM counts them; None as above."""
-    if not has_kernel(model):  # X may be anything that a function of the user accepts
+    if not has_kernel(model):  # X may be anything that the user's function accepts
         return None
     n_classes = len(model.classes_)
     step = max(1, PAIR_VALUES // (n_classes * (n_classes - 1) // 2))

@@ -1,6 +1,6 @@
 """The five models of LIBSVM: their duals, solved on the exact kernel.
 
-Rows are those with a positive weight; weights are the sample weights.
+The rows all have a positive weight; weights are the sample weights.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def one_class(kernel: Kernel, X: Rows, weight: Floats, nu: float, tol: float) ->
     """Solve a one-class problem."""
     diagonal = kernel.diag(X).astype(np.float64)
     problem = OneClassProblem(weight[:, None], np.array([nu]), diagonal=diagonal)
-    # the first rows at their bounds, as in LIBSVM: of a mean of all rows, all are support vectors
+    # the first rows at their bounds, as in LIBSVM; a uniform start makes all rows support vectors
     before = np.cumsum(weight) - weight
     start = np.clip(problem.equality_rhs[0] - before, 0, weight)
     solution = solve_exactly(problem, kernel, X, tol, start[:, None])

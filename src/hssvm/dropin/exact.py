@@ -89,7 +89,7 @@ def solve_exactly(
 
 def solve_pairs_exactly(problem: PairsProblem, kernel: Kernel, X: Rows, tol: float) -> Solution:
     """Solve every pair of classes as `solve_exactly` does; the solution is packed."""
-    if problem.n_classes == 2:  # only there, a start on the compressed kernel may pay
+    if problem.n_classes == 2:  # only there, a start on the compressed kernel may pay off
         return _solve_single_pair(problem, kernel, X, tol)
     solver = _solver(kernel, GAP * tol, problem.n)
     solution = solve_parts(problem, X, solver, Monitor(), with_F=True)
@@ -124,7 +124,7 @@ def snap(problem: Problem, Z: Floats) -> None:
 
 
 def _compressed_start(problem: Problem, kernel: Kernel, X: Rows, gap: float) -> Floats:
-    """Solve on the exact kernel, from a compressed one where that pays."""
+    """Solve on the exact kernel, from a start on the compressed kernel where that pays off."""
     config = TrainingConfig(tol=10 * gap, refine=True, limit_work=False)
     plan = plan_problem(config, problem, kernel, X)
     return train(problem, kernel, X, plan, FitReport(), Monitor()).Z

@@ -19,9 +19,9 @@ class Expansion:
     Attributes
     ----------
     support : (n_support,) int32
-        Rows of the support vectors; those of each class together.
+        Indices of the support vectors, grouped by class.
     n_support : (n_classes,) int32
-        Number of support vectors of each class; twice their number if there are no classes.
+        Number of support vectors of each class; without classes, their number twice.
     dual_coef : (n_columns, n_support)
         One row for regression, n_classes - 1 for classification; the first class of a pair is
         positive.
@@ -75,9 +75,9 @@ class Expansion:
 def libsvm_intercept(problem: Problem, Z: Floats, F: Floats, tol: float) -> float:
     """Return the intercept as LIBSVM computes it, for a single column and ``F = K Z``.
 
-    It is the mean of those that the free coefficients ask for. If there are none, it is in the
-    middle of the interval that the others allow. Unless all are 0, `between` requires it to be
-    short.
+    It is the mean of the intercepts that the free coefficients imply. If there are none, it is the
+    middle of the interval that the others allow. Unless all are 0, `between` requires the interval
+    to be short.
 
     Examples
     --------
@@ -103,9 +103,9 @@ def between(low: float, high: float, tol: float) -> float:
     """Return the middle of an interval of slopes without free coefficients.
 
     The coefficients of LIBSVM miss their bounds by rounding errors, for example with balanced class
-    weights and a small C. It takes one that does for a free one, and its slope, an end of the
-    interval, for the result. So if the interval is longer than `tol`, only LIBSVM itself can find
-    the same model.
+    weights and a small C. It treats such a coefficient as free, and returns its slope, an end of
+    the interval. So if the interval is longer than `tol`, only LIBSVM itself can find the same
+    model.
     """
     if not np.isfinite(low + high):
         raise UnsolvedError("all coefficients are at the same bound; there is no finite intercept")

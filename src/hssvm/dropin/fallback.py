@@ -16,8 +16,8 @@ from hssvm.kernels import Gaussian, Kernel, Linear, Polynomial
 from hssvm.kernels.base import Rows
 
 MIN_ROWS = {"c_svc": 500, "epsilon_svr": 500, "one_class": 1000, "nu_svc": 2000, "nu_svr": 2000}
-"""Number of rows below which LIBSVM takes less time, by its name of the problem; those of two
-classes on average if every pair is solved on its own."""
+"""Number of rows below which LIBSVM takes less time, by LIBSVM's name of the problem. If every pair
+of classes is solved on its own, it is the average number of rows of a pair."""
 
 
 DROPIN_KERNELS = ("linear", "poly", "rbf")

@@ -30,7 +30,7 @@ LARGEST_TOL = 0.1
 """Largest tolerance of a C-SVC."""
 
 SAMPLED, SAMPLE_SHARE, NU_SAMPLE_TOL = 1000, 4, 1e-2
-"""Number of rows from which on a sample gives the first t, one row in how many it has, and the
+"""Number of rows from which a sample gives the first t, the ratio of all rows to its rows, and the
 tolerance of its solution."""
 
 SMALLEST_MARGIN = 1e-10
@@ -68,11 +68,11 @@ def solve_nu_svc(weight: Floats, nu: float, kernel: Kernel, X: Rows, tol: float)
     weight : (n,)
         The sign is the label of the row, the absolute value its weight.
     nu : float
-        Feasible: at most twice the weight of the smaller class, divided by that of both.
+        Feasible: at most twice the weight of the smaller class, divided by the weight of both.
     kernel : Kernel
     X : (n, p) array or CSR matrix
     tol : float
-        Of LIBSVM, which applies it to the coefficients before they are divided by t.
+        LIBSVM's tolerance, which applies to the coefficients before they are divided by t.
 
     Examples
     --------

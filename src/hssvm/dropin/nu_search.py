@@ -17,8 +17,8 @@ MAX_SECANT_STEPS = 30
 """Number of values of t that are tried."""
 
 SOLVE_SHARE, FIRST_SHARE = 0.1, 10.0
-"""Tolerance of the solutions at both ends, relative to that of the point between them, and of those
-that are found before there is a bracket."""
+"""Tolerance of the solutions at both ends of the bracket, and of the solutions before there is a
+bracket, relative to the tolerance of the point between the ends."""
 
 OVERSHOOT = 0.05
 """By how much a step aims beyond the required sum, relative to the distance of the nearer end, so
@@ -44,7 +44,7 @@ class Point:
         self.total = float(np.abs(z).sum())
 
     def toward(self, other: Point, share: float) -> Point:
-        """Return the point at a share of the way to another one."""
+        """Return the point at a share of the way to another point."""
         t = (1 - share) * self.t + share * other.t
         z = (1 - share) * self.z + share * other.z
         F = (1 - share) * self.F + share * other.F
@@ -53,7 +53,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Variables whose sum is fixed: the coefficients of one sign, without it.
+    """Variables whose sum is fixed: the absolute values of the coefficients of one sign.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ def patch_sklearn(names: str | Iterable[str] | None = None, *, verbose: bool = F
     names : str or iterable of str, optional
         Some of 'SVC', 'NuSVC', 'SVR', 'NuSVR' and 'OneClassSVM'; else all.
     verbose : bool, default=False
-        Whether to print, for every fit, if hssvm or scikit-learn has trained it, and why. Without
+        Whether to print, for every fit, whether hssvm or scikit-learn trained it, and why. Without
         it, these are messages of the logger ``hssvm.dropin``, with level INFO.
 
     See Also

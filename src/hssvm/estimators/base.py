@@ -137,7 +137,7 @@ class BaseKernelSVM(
 
     @contextmanager
     def _fitting(self, X: Any, y: Any, sample_weight: Any) -> Iterator[FitMonitor]:
-        """Check the parameters, and monitor a fit; one that fails leaves the model as it was."""
+        """Check the parameters, and monitor a fit; a failed fit leaves the model unchanged."""
         self._check_parameters()
         before = dict(self.__dict__)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -180,7 +180,7 @@ class BaseKernelSVM(
         rows = points.points()
         if reset:
             for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)  # of an earlier fit
+                self.__dict__.pop(name, None)  # set by an earlier fit
             if isinstance(points, Precomputed):
                 self.n_features_in_ = rows.shape[0]
         return check_array(rows, **options) if isinstance(y, str) else check_X_y(rows, y, **options)
@@ -261,13 +261,13 @@ class BaseKernelSVM(
             self._forget_points(self.kernel_)
         self._fingerprint, self._forest_seed = result.fingerprint, plan.seed
         self._out_of_fold = result.out_of_fold
-        self.__dict__.pop("out_of_fold_decision_", None)  # of an earlier fit
+        self.__dict__.pop("out_of_fold_decision_", None)  # set by an earlier fit
         warn_unconverged(result.report)
         if plan.n_folds and result.out_of_fold is None:
             warn(NO_OUT_OF_FOLD, ConvergenceWarning)
 
     def _forget_points(self, kernel: IndexedKernel) -> None:
-        """Keep only what predictions need of the kernel."""
+        """Keep only the parts of the kernel that predictions need."""
         self.kernel_, self.fit_report_.n_features = kernel.without_points(), 0
         for predictor in (self._exact, self._compressed):
             if predictor is not None:
@@ -303,7 +303,7 @@ class BaseKernelSVM(
         return predictor(X)
 
     def _needs_no_validation(self, X: Any, dtype: np.dtype[Any]) -> bool:
-        """Whether `X` is clearly valid; `validate_rows` would take most of the time of few rows."""
+        """Whether `X` is clearly valid; for few rows, validation would take most of the time."""
         return bool(
             is_plain(X, dtype)
             and X.shape[0] > 0
@@ -334,7 +334,7 @@ class BaseKernelSVM(
         return self._compressed
 
     def _check_certified(self, X: Any, y: Any = "no_validation") -> tuple[Any, Kernel]:
-        """Validate the rows, and the targets, that the model was trained on; and their kernel."""
+        """Validate the training rows, and targets if given, and return them with their kernel."""
         check_is_fitted(self)
         self._require_exact("certify")
         if not hasattr(self, "support_"):

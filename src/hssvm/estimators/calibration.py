@@ -1,7 +1,7 @@
 """Probabilities and prediction sets from out-of-fold decision values.
 
 Calibrators see decision values of rows that the models have not been trained on. scikit-learn fits
-them; models keep only the numbers that they consist of, which model files can store.
+them; models keep only their parameters, which model files can store.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def nonconformity(values: Floats) -> Floats:
 
 
 def kept_scores(scores: Floats, seed: int) -> NDArray[np.float64]:
-    """Return the scores to keep, ascending; random ones if there are many."""
+    """Return the scores to keep, ascending; a random subset if there are many."""
     chosen = np.random.default_rng(seed).permutation(scores)[:CONFORMITY_SCORES]
     return np.sort(chosen.astype(np.float64))
 

@@ -31,7 +31,8 @@ class OneClassSVM(OutlierMixin, BaseKernelSVM):
         Maximum fraction of the training rows outside the region, above 0 and at most 1.
     kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
 n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state, verbose
-        As in `SVC`.
+        As in `SVC`. None for `tol`, `leaf_size` or `max_rank`: chosen from the data; see
+        :doc:`/forests`.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
     offset_ : (1,) array
         ``score_samples`` on the boundary: minus the intercept.
     n_iter_ : (1,) array
-        Number of iterations, at most `max_iter`; see `SVC`.
+        ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
     fit_report_ : FitReport

@@ -79,8 +79,8 @@ class ProbabilityMixin:
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes; only with `probability`.
 
-        The class with the largest probability is not always that of `predict`, which does not use
-        probabilities.
+        The class with the largest probability may differ from the result of `predict`, which does
+        not use probabilities.
 
         Parameters
         ----------

@@ -17,8 +17,8 @@ from hssvm.training.cost import CostEstimate
 class SVC(Classifier):
     """C-support vector classification for large data sets.
 
-    Like `sklearn.svm.SVC`, for data sets of any size. If it is affordable, the solution is that on
-    the exact kernel, as found by LIBSVM; see `refine`. Otherwise the kernel matrix is compressed,
+    Like `sklearn.svm.SVC`, for data sets of any size. If affordable, it finds the solution on the
+    exact kernel, as LIBSVM does; see `refine`. Otherwise the kernel matrix is compressed,
     in time and memory linear in the number of rows. More than two classes are trained one-vs-one,
     as in `sklearn.svm.SVC`, or one-vs-rest; see `multi_class`.
 
@@ -50,8 +50,8 @@ default='rbf'
         the same as without `probability`; forests differ within their tolerance. True is 'sigmoid',
         and False is None.
     tol : float, default=None
-        Relative duality gap at which training stops; refinement continues to a tenth of it. None
-        means 1e-3, or 5e-2 for the trees of a forest (1.5e-2 from 100,000 rows on).
+        Relative duality gap at which training stops; refinement continues to a tenth of it.
+        None: chosen from the data; see :doc:`/forests`. It is 1e-3 on the exact kernel.
     solver : {'admm', 'paper'}, default='admm'
         'paper' is the published algorithm of Cipolla and Gondzio: a fixed number of iterations,
         regardless of `tol`.
@@ -80,18 +80,16 @@ default='rbf'
     n_trees : int, default=None
         Size of the forest, if the fit is not refined: the problem is solved on that many compressed
         kernels, each with its own random tree, and the decision values are averaged. None means 4.
-        A number means no refinement, unless ``refine=True``.
+        An int means no refinement, unless ``refine=True``.
     out_of_fold : bool, default=False
         Whether to compute `out_of_fold_decision_`, and the score that it implies. It takes about as
         long as the fit itself.
     leaf_size : int, default=None
-        Maximum number of rows in a leaf of a tree. None means 256 for one tree, and 512 for the
-        trees of a forest, or 1024 for dense rows with more than 256 features and for fewer than
-        20,000 rows.
+        Maximum number of rows in a leaf of a tree. None: chosen from the data; see :doc:`/forests`.
     max_rank : int, default=None
         Maximum rank of a leaf; ranks grow toward the root. A larger rank is more accurate and
-        slower. None means 72 for one tree, 32 for the start of a refinement with fewer than 100,000
-        rows, and 32 for a forest (64 for sparse rows, else 24 from 100,000 rows on).
+        slower. None: chosen from the data; see :doc:`/forests`. It is 32 for the start of a
+        refinement with fewer than 100,000 rows.
     compressor : Compressor of `hssvm.hss`, default=None
         `NestedNystroem` to set parameters other than `max_rank`, or `HSSANN`, the compression of
         Cipolla and Gondzio, which predicts with the exact kernel.
@@ -115,7 +113,7 @@ default='rbf'
     ----------
     classes_ : (n_classes,) array
     support_ : (n_support,) array
-        Indices of the support vectors; those of exact one-vs-one models are sorted by class.
+        Indices of the support vectors, sorted by class in exact one-vs-one models.
     support_vectors_ : (n_support, p) array or CSR matrix
     dual_coef_ : (k, n_support) array
         Signed coefficients. k is the number of binary problems: 1 for two classes, else the number
@@ -127,8 +125,9 @@ default='rbf'
     n_support_ : (n_classes,) array
         Number of support vectors of each class.
     n_iter_ : (k,) array
-        Number of iterations of each binary problem, at most `max_iter`: on the compressed kernel
-        (the largest of the trees) and on the exact kernel together. Reduced models do not have it.
+        Number of iterations of each binary problem, at most `max_iter`: ADMM iterations on the
+        compressed kernel (the maximum over the trees) plus steps on the exact kernel, of SMO or
+        the methods that replace it on few rows. Reduced models do not have it.
     multi_class_ : {'ovo', 'ovr'}
         How more than two classes were trained.
     kernel_ : Kernel

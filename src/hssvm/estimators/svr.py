@@ -29,7 +29,8 @@ class SVR(Regressor):
     kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
 n_trees, out_of_fold, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state, \
 verbose
-        As in `SVC`.
+        As in `SVC`. None for `tol`, `leaf_size` or `max_rank`: chosen from the data; see
+        :doc:`/forests`.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ verbose
         Weights of the features, for exact solutions with a linear kernel only.
     intercept_ : (1,) array
     n_iter_ : (1,) array
-        Number of iterations, at most `max_iter`; see `SVC`.
+        ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
     fit_report_ : FitReport

@@ -1,8 +1,8 @@
 """The predictions of a model as a graph of ONNX operators.
 
 All numbers are computed in float64, because distances from inner products lose too many digits in
-float32. A tree evaluates all its cuts at every row and follows those on the way to the leaf of the
-row, whose points it gathers; leaves are padded to the same number of points, with weights of 0.
+float32. A tree evaluates all its cuts at every row, follows them to the leaf of the row, and
+gathers the points of the leaf; leaves are padded to the same number of points, with weights of 0.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ VALUES_AT_ONCE = 2**22
 
 
 class Predictor:
-    """A model; `arrays` are those of `hssvm.export.contents`."""
+    """A model; `hssvm.export.contents` describes its `arrays`."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self._arrays, self._model = arrays, SimpleNamespace(**arrays)

@@ -1,7 +1,7 @@
 """Selection of the features, labels and weights among the columns of a table.
 
 `Roles` is for training data: the caller names the target and weight columns, and all others are
-features. `Known` is for prediction: the columns are those that the model was trained on, matched by
+features. `Known` is for prediction: it selects the columns that the model was trained on, by
 name if there are names.
 """
 
@@ -250,7 +250,7 @@ def column_number(source: Source, column: str | int, n: int, names: Sequence[str
 
 
 def require_distinct(source: Source | str, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise ValueError if several columns have the same one of the wanted names."""
+    """Raise ValueError if several columns share one of the wanted names."""
     counts = Counter(names)
     for name in wanted:
         if counts[name] > 1:

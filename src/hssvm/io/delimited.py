@@ -54,7 +54,7 @@ def read_delimited_parts(
 ) -> Iterator[Table]:
     """Read at most `part_rows` rows at a time.
 
-    Labels are numbers if all are, but with several parts the first of them decides.
+    Labels are numbers if all of them are; with several parts, the first part decides.
     """
     layout = _layout(source, rule, separator)
     columns = layout.columns
@@ -225,7 +225,7 @@ def _boolean(field: str) -> float:
 
 
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the last line, and the fields, of every nonempty record."""
+    """Yield the last line number and the fields of every nonempty record."""
     with _text(source) as text:
         reader = csv.reader(text, delimiter=separator)
         try:

@@ -105,7 +105,7 @@ def read_table(
 ) -> Table:
     """Read rows, labels and column names; `rule` selects the columns.
 
-    The other parameters are those of `load_data`; `n_features` is only for LIBSVM text.
+    The other parameters are as in `load_data`; `n_features` is only for LIBSVM text.
     """
     format, dtype = _check(source, format, dtype, rule, separator)
     if isinstance(rule, Known):
@@ -130,7 +130,7 @@ def read_parts(
 ) -> Iterator[Table]:
     """Read a file that may be larger than memory some rows at a time; NumPy files at once.
 
-    The parameters are those of `read_table`.
+    The parameters are as in `read_table`.
     """
     format, dtype = _check(source, format, dtype, rule, separator)
     if format == "csv":

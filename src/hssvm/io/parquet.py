@@ -1,6 +1,6 @@
 """Parquet files, read by pyarrow.
 
-Not in threads of Arrow: after an error they may outlive the call, and then end the process, if the
+Arrow's threads are not used: after an error they may outlive the call, and end the process if the
 interpreter exits before they have released the file.
 """
 

@@ -57,7 +57,7 @@ def as_features(
 ) -> Floats:
     """Convert (n, p) values to X; raise ValueError unless they are finite numbers.
 
-    The message names the row, of those that begin at row `first` of the file.
+    The message names the row; the values begin at row `first` of the file.
     """
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise ValueError(

@@ -98,7 +98,7 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
             "multi_class_": "ovo",
             "calibration_": None,
         }
-        # LIBSVM's first class is positive, of two classes of hssvm the last
+        # of two classes, the first is positive in LIBSVM, and the last in hssvm
         content = with_order(content, order[::-1] if order.size == 2 else order)
     if content.labels.size == 2 and content.sigmoids is not None:
         parameters["probability"] = "sigmoid"

@@ -18,7 +18,7 @@ CLASSES = {cls.__name__: cls for cls in (SVC, SVR, OneClassSVM, SVCCV, SVRCV)}
 def load(path: str | PathLike[str]) -> Any:
     """Load a model that was saved by its `save` method.
 
-    On the same machine, its predictions are identical to those of the saved model. Model files
+    On the same machine, the loaded and the saved model make identical predictions. Model files
     contain no code, so untrusted files are safe to load.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What the searches have in common with those of scikit-learn: splitters, scorers, results."""
+"""What the searches share with scikit-learn's searches: splitters, scorers, results."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ class BaseSearch(BaseKernelSVM):
         return g, c
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
-        """Score the predictions by `scoring`; by that of `refit` if there are several.
+        """Score the predictions by `scoring`; by the score named in `refit` if there are several.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class BaseSearch(BaseKernelSVM):
         self.gamma_ = self.best_params_.get("gamma", np.nan)  # linear kernels have none
         names = [key for key in self.cv_results_ if key.startswith("mean_test_")]
         self.multimetric_ = names != [f"mean_test_{SINGLE}"]
-        self.__dict__.pop("best_score_", None)  # of an earlier fit
+        self.__dict__.pop("best_score_", None)  # set by an earlier fit
         if not callable(self.refit):
             mean = self.cv_results_[f"mean_test_{self._main_name()}"]
             self.best_score_ = float(mean[self.best_index_])

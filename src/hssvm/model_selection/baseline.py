@@ -37,7 +37,7 @@ def check_baseline(
     ----------
     task : {'classification', 'regression'}
     folds : Folds
-        Those in which the best candidate was scored.
+        The folds in which the best candidate was scored.
     scoring : Scoring
         With a scorer of scikit-learn; functions of the user may need more than a constant model.
     weight : (n,)
@@ -70,7 +70,7 @@ def _constant_score(task: str, folds: Folds, scoring: Scoring, weight: Floats) -
         model = DummyRegressor() if task == "regression" else DummyClassifier(strategy="prior")
         model.fit(np.zeros((rows.size, 1)), scoring.y[rows], weight[rows])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of metrics that are undefined for constants
+            warnings.simplefilter("ignore")  # some metrics are undefined for constants
             try:
                 found = scoring(model, np.zeros((held_out.size, 1)), held_out)
             except Exception:

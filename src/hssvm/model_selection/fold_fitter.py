@@ -32,7 +32,7 @@ from hssvm.training.threads import map_in_threads, thread_count_of
 
 MIN_FOLD_TOL = 1e-2
 """Gap at which folds of many rows stop, if `tol` is smaller. On 20,000 rows of ijcnn1, the scores
-are as close to those of accurate fits as with 1e-3, in half the time."""
+are as close to the scores of accurate fits as with 1e-3, in half the time."""
 
 SEPARATE_ROWS = 8000
 """Number of rows up to which the models are trained separately."""

@@ -32,9 +32,9 @@ class FoldModel:
     Attributes
     ----------
     result : TrainingResult
-        On the scaled rows.
+        The fit on the scaled rows.
     scaling : Scaling
-        Of new rows.
+        Applied to new rows.
     test : (m,) int64
         Rows of the fold.
     values : (m, k)
@@ -69,7 +69,7 @@ class FoldSVC(SVC):
         return function(self.model.values) if known else super()._from_values(function, X)
 
     def _by_class(self, values: Floats) -> Floats:
-        """Return the values by class; those of the fold already are, for pairs of classes."""
+        """Return the values by class, as the fold already has them for pairs of classes."""
         known = self._one_vs_one and values is self.model.values
         return values if known else super()._by_class(values)
 
@@ -125,7 +125,7 @@ class FoldTask(ABC):
     X
         Rows as the user has given them.
     parameters : dict
-        Of the estimators, except C and gamma.
+        Parameters of the estimators, except C and gamma.
     validated : dict
         Attributes of estimators that have validated X, such as `n_features_in_`.
     """
@@ -164,7 +164,7 @@ class FoldTask(ABC):
         gamma, C : float
         model : FoldModel
         models : list of FoldModel
-            Those of all folds.
+            The models of all folds.
         """
 
     def _fitted(
@@ -199,9 +199,9 @@ class ClassificationFolds(FoldTask):
     weight : (n,)
     classes : (n_classes,)
     task : Classification
-        For C = 1.
+        The task for C = 1.
     dtype : numpy dtype
-        Of the rows.
+        Dtype of the rows.
     """
 
     codes: NDArray[np.int64]

@@ -23,8 +23,8 @@ from hssvm.training import FitReport, Monitor
 from hssvm.training.plan import DEFAULT_MEMORY
 
 FINAL_MODELS, FINAL_SHARE = 4, 0.5
-"""Time reserved for the final fit: that of FINAL_MODELS models of the folds, times the ratio of the
-numbers of rows, and at least FINAL_SHARE of max_time."""
+"""Time reserved for the final fit: the time of FINAL_MODELS models of the folds, times the ratio of
+the numbers of rows, and at least FINAL_SHARE of max_time."""
 
 
 @dataclass(eq=False)
@@ -34,7 +34,7 @@ class Deadline(Monitor):
     Parameters
     ----------
     monitor : Monitor
-        That of the fit.
+        The monitor of the fit.
     max_time : float or None
         Time limit of the fit.
 
@@ -84,13 +84,13 @@ class FoldSolver:
         Bytes.
     deadline : Deadline
     report : FitReport
-        That of the fit.
+        The report of the fit.
     n_final : int
         Number of rows of the final fit.
     results : Results
-        To which candidates are added.
+        Receives the candidates.
     log : RoundLog
-        Of the round of the search.
+        Log of the round of the search.
     """
 
     groups: list[Group]

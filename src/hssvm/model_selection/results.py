@@ -16,7 +16,7 @@ Values = NDArray[np.float64]
 
 @dataclass(eq=False)
 class Results:
-    """What is known of the candidates that were scored in all folds.
+    """What is known about the candidates that were scored in all folds.
 
     Attributes
     ----------

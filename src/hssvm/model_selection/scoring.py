@@ -34,7 +34,7 @@ class Scoring:
     params : dict
         Metadata of the rows for all scorers.
     sample_weight : (n,) or None
-        For those scorers that accept it.
+        For the scorers that accept it.
     error_score : float or 'raise'
     main : str or None
         The score that a search maximizes; None if there is only one.
@@ -122,12 +122,12 @@ class Scoring:
     def by_name(self, found: list[dict[str, float]]) -> dict[str, NDArray[np.float64]]:
         """Return the scores of all folds by name.
 
-        Those of failed scorers, and of failed folds, which have none, are `error_score`.
+        The scores of failed scorers and of failed folds are `error_score`.
         """
         names = list(dict.fromkeys(name for scores in found for name in scores))
         returned = set(names) - self.scorers.keys()
         if returned:  # a scorer that returns a dict has its own name only where it failed
-            scored = [scores for scores in found if scores]  # not those of failed folds
+            scored = [scores for scores in found if scores]  # failed folds have none
             names = [n for n in names if n in returned or all(n in scores for scores in scored)]
         missing = np.nan if isinstance(self.error_score, str) else self.error_score
         return {name: np.array([scores.get(name, missing) for scores in found]) for name in names}

@@ -156,7 +156,7 @@ class Search:
     def again(self, score: Score, count: int) -> None:
         """Score the best candidates of the last round with scores in this one."""
         known = self._known(self.rounds[self.last_round])
-        if not known:  # of so few rows, none could be scored
+        if not known:  # with so few rows, no candidate could be scored
             known = dict.fromkeys(self.rounds[-2], 0.0)
         left = sorted(known, key=lambda pair: (-known[pair], pair))[:count]
         for g in dict.fromkeys(g for g, _ in left):
@@ -168,11 +168,11 @@ class Search:
 
     @property
     def last_round(self) -> int:
-        """Number of the last round with scores; 0 if there is none."""
+        """Index of the last round with scores; 0 if there is none."""
         return max((r for r, scored in enumerate(self.rounds) if self._known(scored)), default=0)
 
     def best(self) -> tuple[float, float] | None:
-        """Return gamma and C of the best mean score, of several the smallest gamma, then C.
+        """Return gamma and C of the best mean score; ties go to the smallest gamma, then C.
 
         None if no candidate has a score in every fold.
         """
@@ -185,8 +185,7 @@ class Search:
     def grid(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Scores]:
         """Return the values of gamma and C, ascending, and the scores (n_gammas, n_Cs, n_folds).
 
-        Of several scores of a pair, the last one is returned; those of pairs that were not tried
-        are NaN.
+        If a pair has several scores, the last one is returned; pairs that were not tried have NaN.
         """
         last: dict[Pair, Scores] = {}
         for scored in self.rounds:

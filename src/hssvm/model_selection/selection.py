@@ -62,7 +62,7 @@ class Selected:
     results : Results
     scaling : {None, 'standard', 'minmax'}
     folds : list of Folds
-        Those of each round.
+        The folds of each round.
     cut_short : bool
         Whether the time limit or an interrupt stopped the search.
     """
@@ -87,7 +87,7 @@ class Selection:
     X : (n, p) array or CSR matrix
         Not scaled.
     strata : (n,) int64
-        Groups of similar rows, such as classes, of which samples contain some.
+        Groups of similar rows, such as classes; samples contain some of each.
     weight : (n,)
     C_unit : float
         Unit of the values of C that the search tries.
@@ -95,7 +95,7 @@ class Selection:
     folds : Folds
     scoring : Scoring
     config, report, monitor
-        Those of the fit.
+        Configuration, report and monitor of the fit.
     """
 
     Cs: int | Sequence[float] | str

@@ -38,7 +38,7 @@ class SVCCV(BaseSearch, Classifier):
     then on a fine grid with factors of 3.2. The last round has half of the rows, as far as their
     kernel matrix is affordable (45,000 to 65,000 rows of few features), and at least 5,000.
 
-    Of given values, all pairs are scored. If there are more than three, only the best are scored
+    All pairs of given values are scored. If there are more than three, only the best are scored
     on all rows, or as many as are affordable.
 
     Parameters
@@ -56,7 +56,7 @@ class SVCCV(BaseSearch, Classifier):
         Scores of probabilities need `probability`. Callables receive a classifier that was trained
         without the fold, and the rows of the fold as they were passed to `fit`.
     refit : True, str or callable, default=True
-        With several scores, the name of the one that the search maximizes, or, if `Cs` and
+        With several scores, the name of the score that the search maximizes, or, if `Cs` and
         `gammas` are lists, a function of `cv_results_` that returns the index of the best
         candidate. Scores of different rounds (`iter`) have different numbers of rows.
     error_score : float or 'raise', default=nan
@@ -71,12 +71,13 @@ class SVCCV(BaseSearch, Classifier):
         'standard' if the scales of the features differ so much that the largest dominate, or if
         the first candidate of a search on dense rows scores better with it; else None.
     memory_limit : float or str, default=None
-        As in `SVC`. Folds that do not fit are trained in blocks, at least those of one C at a
-        time. None allows 2 GB for them.
+        As in `SVC`. Folds that do not fit are trained in blocks, each with all folds of at least
+        one C. None allows 2 GB for them.
     kernel, degree, coef0, class_weight, multi_class, probability, tol, max_iter, refine, \
 prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
-        As in `SVC`; most of them are only for the final model. Unless `multi_class` is 'ovr', the
-        folds are one-vs-one.
+        As in `SVC`; most of them apply only to the final model. None for `tol`, `leaf_size` or
+        `max_rank`: chosen from the data; see :doc:`/forests`. Unless `multi_class` is 'ovr',
+        the folds are one-vs-one.
 
     Attributes
     ----------
@@ -86,20 +87,20 @@ prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     Cs_, gammas_ : arrays
         Values that were tried, ascending.
     scores_ : (n_gammas, n_Cs, n_folds) array
-        Those of the last round in which a pair was scored; NaN for pairs that were not tried.
+        Scores of the last round in which a pair was scored; NaN for pairs that were not tried.
     best_score_ : float
         Mean score of the best candidate over the folds of its last round. A model that is trained
         on all rows often scores higher; on the exact kernel, without `memory_limit`,
         ``fit_report_.out_of_fold_score`` estimates its accuracy.
     best_n_rows_ : int
-        Number of rows of these folds, together.
+        Total number of rows of these folds.
     best_params_ : dict
     best_index_ : int
         Index in `cv_results_`.
     cv_results_ : dict of arrays
         As in `sklearn.model_selection.HalvingGridSearchCV`, with the candidates of all rounds
-        (`iter`) and the numbers of rows (`n_resources`); those of later rounds have the first
-        ranks. Candidates are trained together, and share the time.
+        (`iter`) and the numbers of rows (`n_resources`); candidates of later rounds rank first.
+        Candidates are trained together, and share the time.
     multimetric_ : bool
     n_splits_ : int
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, kernel_, \
@@ -237,7 +238,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
     def _check_folds(
         self, folds: Folds, failed_folds: frozenset[int], codes: NDArray[np.int64]
     ) -> None:
-        """Warn if a fold trains without rows of a class; those without a class have the code -1."""
+        """Warn if a fold trains without rows of a class; rows without a class have the code -1."""
         for f, (train, _) in enumerate(folds.splits):
             missing = np.setdiff1d(np.arange(self.classes_.size), codes[train])
             if missing.size and f not in failed_folds:

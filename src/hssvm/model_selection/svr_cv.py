@@ -27,7 +27,7 @@ TUBE = 0.1
 class SVRCV(BaseSearch, Regressor):
     """`SVR` with C and gamma chosen by cross-validation.
 
-    The search is that of `SVCCV`; its values of C are multiples of the standard deviation of y, so
+    It searches like `SVCCV`; the values of C are multiples of the standard deviation of y, so
     that y need not be scaled.
 
     Parameters
@@ -48,7 +48,8 @@ class SVRCV(BaseSearch, Regressor):
         As in `SVCCV`.
     kernel, degree, coef0, tol, max_iter, refine, prediction, n_trees, out_of_fold, leaf_size, \
 max_rank, compressor, random_state, verbose
-        As in `SVR`; most of them are only for the final model.
+        As in `SVR`; most of them apply only to the final model. None for `tol`, `leaf_size` or
+        `max_rank`: chosen from the data; see :doc:`/forests`.
 
     Attributes
     ----------

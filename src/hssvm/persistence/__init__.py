@@ -3,7 +3,7 @@
 A file is a zip archive like NumPy's ``.npz``, which `numpy.load` can open. Arrays that become
 smaller are compressed. One member is ``model.json``::
 
-    format, version, hssvm    "hssvm model", the version of the format, and that of hssvm
+    format, version, hssvm    "hssvm model", and the versions of the format and of hssvm
     class, parameters         "SVC", and the arguments of its constructor
     kernel                    the kernel with the parameters used in the fit
     predictor                 "leafwise", "expansion" or "pairwise" (one-vs-one)

@@ -35,7 +35,7 @@ LEVEL = 1
 """Level of compression. 9 makes the rows of covtype 20 % smaller, in seven times the time."""
 
 MAX_GROWTH = 100
-"""Maximum size of all arrays relative to that of the file, so that a small file cannot fill the
+"""Maximum size of all arrays relative to the file, so that a small file cannot fill the
 memory."""
 
 MAX_DOCUMENT = 2**26
@@ -95,7 +95,7 @@ def _is_compressible(array: NDArray[Any]) -> bool:
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins like those of `write`."""
+    """Whether a file begins like the files of `write`."""
     with open(path, "rb") as file:
         return file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
 

@@ -54,7 +54,7 @@ DTYPES = (
 )  # fmt: skip
 
 MAX_TEXT = 2**26
-"""Maximum size of an array of strings: its length times that of the longest string."""
+"""Maximum size of an array of strings: its length times the length of the longest string."""
 
 
 def to_plain(value: Any) -> Any:

@@ -75,7 +75,7 @@ def _resolve(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]
 def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
     """Open a file without a name, which disappears even if the process is killed.
 
-    Return None if they are not supported; Linux has them on most file systems.
+    Return None if such files are not supported; Linux has them on most file systems.
     """
     if sys.platform != "linux":
         return None

@@ -37,9 +37,9 @@ class BoundaryDisplay:
     x, y : (g,) arrays
         The grid.
     values : (g, g) or (g, g, n_classes) array
-        Decision values at the grid points; the first axis is that of `y`.
+        Decision values at the grid points; the first axis is `y`.
     leaves : (g, g) array or None
-        Leaf of every grid point, if `values` are those of a single tree.
+        Leaf of every grid point, if `values` come from a single tree.
     rows : (m, 2) array
     labels : (m,) array of int or None
         Class indices of the rows.
@@ -93,7 +93,7 @@ class BoundaryDisplay:
         y : (n,) array-like, optional
             Classes that color the rows; for OneClassSVM 1 for inside and -1 for outside.
         tree : int, optional
-            Number of a tree of a forest: show the decision values of this tree, and the borders of
+            Index of a tree of a forest: show the decision values of this tree, and the borders of
             its leaves. By default, the display shows the model; it has borders of leaves only if
             there is one tree.
 
@@ -154,7 +154,7 @@ class BoundaryDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            By default, the axes of a new figure.
 
         Returns
         -------
@@ -233,7 +233,7 @@ def _leaves_of_only(estimator: Any, points: Any) -> NDArray[np.int64] | None:
 
 
 def _values_of_tree(estimator: Any, points: Any, number: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Decision values of one tree, and its leaves. The mean over all trees is that of the model."""
+    """Decision values of one tree, whose mean over all trees is the model's, and its leaves."""
     final = final_step(estimator)
     predictor = getattr(final, "_compressed", None)
     if predictor is None:
@@ -251,7 +251,7 @@ def _values_of_tree(estimator: Any, points: Any, number: int) -> tuple[Floats, N
     values = predictor.decisions(inputs)[number]
     values += (final.intercept_ - predictor.intercept).astype(values.dtype)  # moved after training
     leaves = predictor.trees[number].tree.route(inputs)
-    by_class = getattr(final, "_by_class", None)  # of classifiers
+    by_class = getattr(final, "_by_class", None)  # classifiers have it
     return values[:, 0] if by_class is None else by_class(values), leaves
 
 

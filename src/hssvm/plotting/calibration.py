@@ -29,7 +29,7 @@ class CalibrationDisplay:
     n_bins : int, default=10
         Number of bins of equal width.
     event : str, default="probability"
-        What the probability is of; label of the axis.
+        Event whose probability is shown; label of the axis.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class CalibrationDisplay:
 
     @property
     def error(self) -> float:
-        """Expected calibration error: mean distance between the last two, weighted by rows."""
+        """Expected calibration error: mean gap of probability and frequency, weighted by rows."""
         distance = np.abs(self.mean_probability - self.frequency)
         return float(np.nansum(distance * self.counts) / self.probability.size)
 
@@ -122,7 +122,7 @@ class CalibrationDisplay:
         Parameters
         ----------
         axes : (Axes, Axes), optional
-            For the curve and the histogram; by default those of a new figure.
+            For the curve and the histogram; by default, the axes of a new figure.
 
         Returns
         -------

@@ -79,7 +79,7 @@ class KernelMatrixDisplay:
         Parameters
         ----------
         ax : sequence of two matplotlib Axes, optional
-            By default those of a new figure.
+            By default, the axes of a new figure.
 
         Returns
         -------

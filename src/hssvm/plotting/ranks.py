@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class RankDisplay:
     """The blocks of an `HSSMatrix`, in tree order.
 
-    The diagonal blocks are those of the leaves, and dense. Every other block couples two siblings;
-    its rank is that of the smaller of their bases.
+    The diagonal blocks belong to the leaves, and are dense. Every other block couples two siblings;
+    its rank is the smaller of the ranks of their bases.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class RankDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> RankDisplay:
-        """Create the display from the compressed matrix of a model: of a forest, the first one.
+        """Create the display from the compressed matrix of a model; for a forest, the first.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class RankDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            By default, the axes of a new figure.
 
         Returns
         -------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ScoreGridDisplay:
     """Heat map of a score over the width of the kernel (h or gamma) and C, with the best framed.
 
-    With standard errors, thin frames mark the scores that are less than one of them below the best.
+    With standard errors, thin frames mark scores less than one standard error below the best.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class ScoreGridDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            By default, the axes of a new figure.
         vmin, vmax : float, optional
             Limits of the color scale, by default the lowest and the highest score. To compare
             several maps, use the same limits for all.

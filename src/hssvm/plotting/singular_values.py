@@ -75,7 +75,7 @@ class SingularValueDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            By default, the axes of a new figure.
 
         Returns
         -------

@@ -39,7 +39,7 @@ def require_no_missing(X: Any) -> None:
 
 
 def _not_numeric(X: Any) -> tuple[list[int], list[int]]:
-    """Return the positions of columns with text or categories, and of those with dates."""
+    """Return the positions of columns with text or categories, and of columns with dates."""
     text, dates = [], []
     for position, dtype in enumerate(X.dtypes):
         if _is_temporal(dtype):

@@ -62,7 +62,7 @@ def number(text: str, holds: Callable[[Any], bool]) -> Alternative:
 
 
 def integer(least: int) -> Alternative:
-    """Return an alternative that accepts integers from `least` on."""
+    """Return an alternative that accepts integers of at least `least`."""
 
     def accepts(value: Any) -> bool:
         value = as_scalar(value)

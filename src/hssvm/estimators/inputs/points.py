@@ -28,7 +28,7 @@ def require_rows_of_numbers(kernel: Any) -> None:
 
 
 def require_unscaled(scaling: Any, kernel: IndexedKernel) -> None:
-    """Raise ValueError if features are to be scaled that the kernel does not have."""
+    """Raise ValueError if `scaling` is set for a kernel whose points have no features."""
     if scaling not in (None, "auto"):
         raise InvalidParameterError(
             f"scaling={scaling!r} scales features, and points of {kernel!r} have none; leave it out"

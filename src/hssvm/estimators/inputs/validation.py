@@ -41,7 +41,7 @@ def naming_columns(X: Any) -> Iterator[None]:
 
 
 def _has_other_names(estimator: Any, X: Any) -> bool:
-    """Whether the columns have other names than those of the training data."""
+    """Whether the column names differ from the training data."""
     names = getattr(estimator, "feature_names_in_", None)
     return names is not None and is_frame(X) and list(X.columns) != list(names)
 

@@ -14,13 +14,13 @@ from hssvm.export.onnx_outputs import convert, output_types, set_shapes
 
 
 class ExportableEstimator(SavableEstimator):
-    """An estimator with a `save_numpy` method, and those that skl2onnx calls."""
+    """An estimator with a `save_numpy` method, and the methods that skl2onnx calls."""
 
     def save_numpy(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as a Python file that needs NumPy, but not hssvm.
 
         The file has the functions ``predict``, ``decision_function`` (for regression, the same) and
-        ``predict_proba`` (if the model has probabilities). They take dense rows and compute in
+        ``predict_proba`` (if the model has probabilities). They accept dense rows and compute in
         float64. Predictions are the same up to rounding, but slower. Import such files only from
         people you trust, as with all Python code.
 

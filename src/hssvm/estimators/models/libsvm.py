@@ -124,7 +124,7 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
 
 
 def integer_labels(classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return labels as LIBSVM has them: integers of 32 bits."""
+    """Return labels as LIBSVM stores them: integers of 32 bits."""
     limits = np.iinfo(np.int32)
     fits = classes.dtype.kind in "biuf" and bool(
         np.all((classes >= limits.min) & (classes <= limits.max))

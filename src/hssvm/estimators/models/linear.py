@@ -21,7 +21,7 @@ class LinearWeightsMixin:
     def coef_(self) -> Floats:
         """Weights of the features, of exact models with ``kernel='linear'``.
 
-        They are those of the scaled features if `scaling` is set. The shape is (1, p), or
+        They refer to the scaled features if `scaling` is set. The shape is (1, p), or
         (n_classes or n_pairs, p) for more than two classes, as in `sklearn.svm.SVC`.
         """
         linear = isinstance(getattr(self, "kernel_", None), Linear)

@@ -30,8 +30,8 @@ class ReducibleEstimator(SavableEstimator):
 
         The decision function is projected onto the kernel functions of some of the support vectors;
         see `hssvm.predictors.reduced`. Files of the new model are smaller, and its predictions
-        faster. It does not solve the training problem, so it has no duality gap, no `support_`,
-        `n_iter_` and `certify`, and calibrated probabilities are those of the old decision values.
+        faster. It does not solve the training problem, so it has no duality gap, `support_`,
+        `n_iter_` or `certify`; probabilities keep the calibration of the old decision values.
 
         Parameters
         ----------
@@ -41,7 +41,7 @@ class ReducibleEstimator(SavableEstimator):
             Their labels. By default the predictions of the model, so that the loss is the share of
             rows for which the predictions differ.
         max_loss : float, default=0.001
-            The score may be lower by this: the accuracy, or R^2 for regression.
+            Maximum decrease of the score: the accuracy, or R^2 for regression.
 
         Returns
         -------
@@ -136,7 +136,7 @@ def _score(model: Any, X: Any, y: Any) -> float:
 
 
 def _parts(exact: ExpansionPredictor) -> list[NDArray[np.int64]]:
-    """Return the rows that share coefficients: those of a class if there are pairs, else all."""
+    """Return the rows that share coefficients: a class if there are pairs, else all."""
     everything = np.arange(exact.X.shape[0])
     if exact.counts is None:
         return [everything]
@@ -150,4 +150,4 @@ def _class_codes(exact: ExpansionPredictor) -> NDArray[np.int64]:
         return np.repeat(np.arange(exact.counts.size), exact.counts)
     if exact.Z.shape[1] == 1:
         return (exact.Z[:, 0] > 0).astype(np.int64)
-    return exact.Z.argmax(axis=1)  # one-vs-rest: only that of the own class is positive
+    return exact.Z.argmax(axis=1)  # one-vs-rest: only the coefficient of the own class is positive

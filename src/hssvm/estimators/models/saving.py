@@ -42,11 +42,11 @@ class SavableEstimator(BaseEstimator):
     """Name of the target column, or its index if the columns had no names; None if unknown."""
 
     data_checksum_: int | None = None
-    """Checksum of the training data, set by the command line, which resumes a fit only on them."""
+    """Checksum of the training data, set by the command line to resume only on the same data."""
 
     @property
     def n_iter_(self) -> NDArray[np.int64]:
-        """Number of iterations of each column, (n_columns,), at most `max_iter`."""
+        """ADMM iterations plus steps on the exact kernel, (n_columns,), at most `max_iter`."""
         if "fit_report_" not in vars(self) or self.fit_report_.n_rows == 0:
             raise AttributeError(
                 "n_iter_ is unknown unless hssvm has trained the model; reduced models, and models "
@@ -56,7 +56,7 @@ class SavableEstimator(BaseEstimator):
 
     @classmethod
     def _saved_names(cls) -> list[str]:
-        """Attributes of this class and its bases, those of the bases first."""
+        """Attributes of this class and its bases, the bases first."""
         return [name for base in reversed(cls.__mro__) for name in vars(base).get("_saved", ())]
 
     def _after_load(self, n_columns: int) -> None:

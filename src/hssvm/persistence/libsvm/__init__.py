@@ -17,8 +17,8 @@ A header, and a line for each support vector, with its coefficients and its feat
     -0.75 2:-1
     -0.25
 
-The decision value f of two classes is positive for the *first* label, while that of scikit-learn
-and `hssvm` is positive for the last. With k classes, the pairs are (0, 1), (0, 2), ..., and support
+The decision value f of two classes is positive for the *first* label; in scikit-learn and `hssvm`,
+it is positive for the last. With k classes, the pairs are (0, 1), (0, 2), ..., and support
 vectors have k - 1 coefficients, packed as in `hssvm.problems.PairsProblem`. Labels are in the order
 of their first occurrence in the training data; `classes` sorts them, as `classes_` must be sorted.
 

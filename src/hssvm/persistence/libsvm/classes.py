@@ -47,7 +47,7 @@ def with_order(model: LibsvmModel, order: NDArray[np.int64]) -> LibsvmModel:
 def _permute(
     values: NDArray[np.float64], order: NDArray[np.int64], sign: int
 ) -> NDArray[np.float64]:
-    """Permute numbers of pairs, which get a sign if the classes of the pair change places."""
+    """Permute values of pairs, multiplied by `sign` if the classes of the pair change places."""
     first, second = np.triu_indices(order.size, 1)
     table = np.zeros((order.size, order.size))
     table[first, second], table[second, first] = values, sign * values

@@ -25,7 +25,7 @@ class LibsvmModel:
         One of `SVM_TYPES`.
     kernel : Gaussian, Linear or Polynomial
     X : (n, p) array or CSR matrix
-        Support vectors, those of each class together.
+        Support vectors, grouped by class.
     coef : (n, n_classes - 1)
         Their coefficients; one column without classes.
     rho : (n_pairs,)

@@ -29,7 +29,7 @@ class Header:
     Parameters
     ----------
     lines : iterable of bytes
-        Of which no more are consumed than those of the header.
+        Only the lines of the header are consumed.
     """
 
     def __init__(self, lines: Iterable[bytes]) -> None:

@@ -15,7 +15,7 @@ from hssvm.persistence.replace import replacing
 
 
 def write_libsvm(model: LibsvmModel, path: str | os.PathLike[str]) -> None:
-    """Write a file atomically, with the 17 digits that it takes to read the same numbers."""
+    """Write a file atomically, with 17 digits, which are enough to read the same numbers."""
     with replacing(path) as file:
         file.writelines(f"{line}\n".encode() for line in _lines(model))
 
