@@ -54,8 +54,10 @@ FOLD_BUDGET, FOLD_BUDGET_ROWS = 0.03, 2000
 square."""
 
 LAST_ROUND_PASS = 6.0
-"""Pass over the kernel matrix of the last round of a search, which limits its rows."""
+"""The last round of a search has as many rows as a pass over their kernel matrix affords in this
+time."""
 
 DROPIN_BUDGET, DROPIN_BUDGET_PER_SQUARE = 1.0, 7e-6
 """Work limit of a drop-in: a constant, and a factor on the square of the number of rows. It is ten
-times the work of the hardest data set of the benchmarks; beyond it, rounding is the cause."""
+times the work of the hardest data set of the benchmarks; a fit that needs more fails because of
+rounding errors."""
