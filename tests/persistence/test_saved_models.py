@@ -41,7 +41,7 @@ SUPPORT = ("support_", "support_vectors_", "dual_coef_")
 @pytest.fixture(autouse=True)
 def small_data_has_leaves(monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
-    monkeypatch.setattr("hssvm.estimators.base.EXACT_ROWS", 0)
+    monkeypatch.setattr("hssvm.estimators.models.model.EXACT_ROWS", 0)
 
 
 def data(rng, n_classes=2, dtype=np.float64, n=240):

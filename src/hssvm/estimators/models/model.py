@@ -1,0 +1,213 @@
+"""Fitted models: prediction, certificates, and the methods that store and export them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    check_X_y,
+)
+
+from hssvm._display import Text
+from hssvm.estimators.configured import ConfiguredSVM
+from hssvm.estimators.inputs.parameters import (
+    NONE,
+    RULES,
+    check_parameter,
+    integer,
+)
+from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_points
+from hssvm.estimators.inputs.validation import require_complete_target, validate_rows
+from hssvm.estimators.models.export import ExportableEstimator
+from hssvm.estimators.models.libsvm import LibsvmEstimator
+from hssvm.estimators.models.linear import LinearWeightsMixin
+from hssvm.estimators.models.reduction import ReducibleEstimator
+from hssvm.kernels import Kernel, Precomputed
+from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.indexed import IndexedKernel
+from hssvm.persistence.archive import has_form, require
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
+from hssvm.predictors.base import is_plain
+from hssvm.training import (
+    FitReport,
+    Task,
+)
+from hssvm.training.certificate import Certificate, certify
+from hssvm.training.config import EXACT_ROWS
+from hssvm.training.data.scaling import Scaling
+
+
+class KernelModel(
+    LinearWeightsMixin, LibsvmEstimator, ExportableEstimator, ReducibleEstimator, ConfiguredSVM
+):
+    """A kernel machine that was trained here, on a cluster, or elsewhere."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("feature_shift_", "feature_factor_")
+
+    dual_coef_: Floats
+    fit_report_: FitReport
+    kernel_: Kernel
+    support_: NDArray[np.int64]
+    support_vectors_: Rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(indexed_kernel(self.kernel), Precomputed)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fit_report_")
+
+    def _validate(
+        self,
+        X: Any,
+        y: Any,
+        points: IndexedKernel | None,
+        dtype: Any,
+        *,
+        reset: bool = True,
+        **options: Any,
+    ) -> Any:
+        """Return the rows for the training functions, and y if given; see `bind_points`."""
+        if not isinstance(y, str):
+            require_complete_target(y, numeric=options.get("y_numeric", False))
+        options |= {"accept_sparse": "csr", "dtype": dtype, "order": "C"}
+        if points is None:
+            return validate_rows(self, X, y, reset=reset, **options)
+        rows = points.points()
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)  # set by an earlier fit
+            if isinstance(points, Precomputed):
+                self.n_features_in_ = rows.shape[0]
+        return check_array(rows, **options) if isinstance(y, str) else check_X_y(rows, y, **options)
+
+    @property
+    def _scaling(self) -> Scaling:
+        return Scaling(self.feature_shift_, self.feature_factor_)
+
+    def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weight.any():  # scikit-learn checks this since 1.8
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+        return weight
+
+    def _decision_values(self, X: Any) -> Floats:
+        """Decision values of all columns at new rows, (m, k)."""
+        values = self._values_without_intercept(X)
+        return values + self.intercept_.astype(values.dtype)
+
+    def _values_without_intercept(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        predictor = self._predictor()
+        if isinstance(self.kernel_, IndexedKernel):
+            return predict_points(predictor, self.kernel_, X)
+        dtype = predictor.X.dtype
+        if not self._needs_no_validation(X, dtype):
+            X = validate_rows(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        X = self._scaling(X)
+        self.kernel_.check_rows(X)
+        return predictor(X)
+
+    def _needs_no_validation(self, X: Any, dtype: np.dtype[Any]) -> bool:
+        """Whether `X` is clearly valid; for few rows, validation would take most of the time."""
+        return bool(
+            is_plain(X, dtype)
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+            and np.isfinite(X).all()
+        )
+
+    def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
+        check_parameter("prediction", self.prediction, RULES["prediction"])
+        if self.prediction == "exact" or (self.prediction == "auto" and self._compressed is None):
+            if self._compressed is not None and len(self._compressed.trees) > 1:
+                raise ValueError(
+                    "prediction='exact' is not available for a forest, whose mean coefficients "
+                    "predict worse; set prediction='auto', or fit with n_trees=1 or refine=True"
+                )
+            return self._require_exact("prediction='exact'")
+        if self._compressed is None and self.fit_report_.n_rows <= max(
+            EXACT_ROWS, self.leaf_size or 0
+        ):
+            return self._require_exact("prediction='compressed'")  # nothing is compressed
+        if self._compressed is None:
+            raise ValueError(
+                "Compressed prediction is unavailable: the model was refined, its compressor is "
+                "not a projection, or it was saved with prediction='exact'; fit with refine=False "
+                "and compressor=None"
+            )
+        return self._compressed
+
+    def _check_certified(self, X: Any, y: Any = "no_validation") -> tuple[Any, Kernel]:
+        """Validate the training rows, and targets if given, and return them with their kernel."""
+        check_is_fitted(self)
+        self._require_exact("certify")
+        if not hasattr(self, "support_"):
+            raise ValueError(
+                "certify needs the solution of a fit, which models from LIBSVM files and reduced "
+                "models are not; train with hssvm, or certify the model that was reduced"
+            )
+        points = bind_points(self.kernel, X, self.scaling)
+        data = self._validate(X, y, points, self.dual_coef_.dtype, reset=False)
+        rows = data[0] if isinstance(data, tuple) else data
+        if self.support_.max(initial=-1) >= rows.shape[0]:
+            raise ValueError(
+                "X has fewer rows than the training data; pass the rows that the model was trained "
+                "on to certify"
+            )
+        if points is None and not self._has_training_order(rows):
+            raise ValueError(
+                "the rows of X are not the training data, or are in another order; pass X as the "
+                "model was trained on it to certify"
+            )
+        return data, points or self.kernel_
+
+    def _has_training_order(self, X: Rows) -> bool:
+        """Tell whether support vectors, at most 100 of them, are where they were in training."""
+        n = self.support_.size
+        some = np.linspace(0, n - 1, min(n, 100), dtype=np.int64)
+        expected = self.support_vectors_[some]
+        difference = abs(self._scaling(X[self.support_[some]]) - expected)
+        return n == 0 or bool(difference.max() <= 1e-4 * abs(expected).max())
+
+    def _certify(
+        self,
+        task: Task,
+        kernel: Kernel,
+        X: Rows,
+        y: NDArray[Any] | None,
+        weight: Floats,
+        n_rows: int | None,
+    ) -> Certificate:
+        """Evaluate the model on the rows it was trained on, in float64."""
+        check_parameter("n_rows", n_rows, [NONE, integer(4)])
+        rows = self._scaling(X).astype(np.float64)
+        pairs = self._require_exact("certify").counts is not None
+        problem = task.problem(rows, y, weight, kernel, exact=pairs)
+        Z = np.zeros((problem.n, problem.k))
+        Z[self.support_] = self.dual_coef_.T
+        return certify(problem, kernel, rows, Z, self.intercept_, n_rows, self._seed())
+
+    def summary(self) -> str:
+        """Return `fit_report_`, the accuracy and cost of the fit, as text."""
+        check_is_fitted(self)
+        return Text(f"{self}\n{self.fit_report_.summary()}")
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        for name in ("feature_shift_", "feature_factor_"):
+            value = getattr(self, name)
+            fits = value is None or (
+                has_form(value, np.float64, (self.n_features_in_,)) and np.isfinite(value).all()
+            )
+            require(fits, f"{name} is invalid")

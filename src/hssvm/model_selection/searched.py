@@ -1,0 +1,165 @@
+"""The results of a search, and what the chosen model does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import check_scoring, get_scorer
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+
+from hssvm._display import Text
+from hssvm.estimators.base import BaseKernelSVM
+from hssvm.model_selection.results import Results, check_arrays, cv_results
+from hssvm.model_selection.scoring import SINGLE, Scoring
+from hssvm.model_selection.search import Search
+from hssvm.persistence.archive import has_form, require
+from hssvm.training.reports.summary import counted
+
+
+class SearchedModel(BaseKernelSVM):
+    """A model whose parameters were chosen by a search."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("Cs_", "gammas_", "scores_", "best_index_", "_arrays")
+
+    _default_scoring: ClassVar[str]
+
+    solver: ClassVar[str] = "admm"
+
+    cv: Any
+    scoring: Any
+    refit: bool | str | Callable[[dict[str, Any]], int]
+
+    Cs_: NDArray[np.float64]
+    gammas_: NDArray[np.float64]
+    scores_: NDArray[np.float64]
+    best_index_: int
+    _arrays: dict[str, Any]
+    """The results as arrays, from which `cv_results_` is made."""
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata that splitter and scorers ask for.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        to_scorer = MethodMapping().add(caller="fit", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+            .add(
+                scorer=check_scoring(self, self._scoring_or_default()),
+                method_mapping=to_scorer.add(caller="score", callee="score"),
+            )
+        )
+
+    def _scoring_or_default(self) -> Any:
+        return self._default_scoring if self.scoring is None else self.scoring
+
+    def best_position(self) -> tuple[int, int]:
+        """Return the indices of the best gamma in `gammas_`, and of the best C in `Cs_`."""
+        pairs = (self.gammas_, self.gamma_), (self.Cs_, self.C_)
+        g, c = (int(np.flatnonzero(_equal(values, best))[0]) for values, best in pairs)
+        return g, c
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Score the predictions by `scoring`; by the score named in `refit` if there are several.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        y : (m,) array-like
+        sample_weight : (m,) array-like, optional
+        **params
+            Other metadata for the scorer.
+
+        Returns
+        -------
+        float
+        """
+        scoring = self._scoring_or_default()
+        if isinstance(scoring, list | tuple | set):
+            scoring = {name: name for name in scoring}
+        if isinstance(scoring, dict):
+            if callable(self.refit):
+                raise ValueError(
+                    "score needs a single score, but there are several and refit is a callable; "
+                    "use sklearn.metrics.get_scorer"
+                )
+            scoring = scoring[self.refit]
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).scorer.score
+        found = get_scorer(scoring)(self, X, y, **params)
+        return float(found[self.refit] if isinstance(found, dict) else found)
+
+    def summary(self) -> str:
+        """Return the result of the search, and the accuracy and cost of the fit, as text."""
+        text = super().summary()
+        if callable(self.refit):
+            return text
+        scoring = self._scoring_or_default()
+        name = scoring if isinstance(scoring, str) else self._main_name()
+        folds = f"{counted(self.n_splits_, 'fold')} of {counted(self.best_n_rows_, 'row')}"
+        return Text(f"{text}\nsearch     {name} {self.best_score_:.4g} in {folds}")
+
+    def _select(self, results: Results, search: Search, scoring: Scoring) -> None:
+        """Set `cv_results_` and the best parameters."""
+        self._arrays = results.arrays()
+        self.cv_results_ = cv_results(self._arrays)
+        if callable(self.refit):
+            self.best_index_ = int(self.refit(self.cv_results_))
+            if not 0 <= self.best_index_ < len(self.cv_results_["params"]):
+                raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
+        else:
+            best = search.best()
+            if best is None:
+                raise scoring.no_scores()
+            gamma, C = best
+            same = _equal(self._arrays["gamma"], gamma) & _equal(self._arrays["C"], C)
+            same &= self._arrays["iter"] == search.last_round
+            self.best_index_ = int(np.flatnonzero(same)[0])
+        self._set_best()
+
+    def _main_name(self) -> str:
+        named = isinstance(self.refit, str) and f"mean_test_{self.refit}" in self.cv_results_
+        return str(self.refit) if named else SINGLE
+
+    def _set_best(self) -> None:
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.C_ = self.best_params_["C"]
+        self.gamma_ = self.best_params_.get("gamma", np.nan)  # linear kernels have none
+        names = [key for key in self.cv_results_ if key.startswith("mean_test_")]
+        self.multimetric_ = names != [f"mean_test_{SINGLE}"]
+        self.__dict__.pop("best_score_", None)  # set by an earlier fit
+        if not callable(self.refit):
+            mean = self.cv_results_[f"mean_test_{self._main_name()}"]
+            self.best_score_ = float(mean[self.best_index_])
+        self.best_n_rows_ = int(self.cv_results_["n_resources"][self.best_index_])
+
+    def _restore_results(self) -> None:
+        """Set the results of a model that comes from a file."""
+        self.n_splits_ = self.scores_.shape[-1]
+        shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
+        require(has_form(self.scores_, np.float64, shape), "scores_ is invalid")
+        m = check_arrays(self._arrays, self.n_splits_)
+        self.cv_results_ = cv_results(self._arrays)
+        require(0 <= self.best_index_ < m, "best_index_ is invalid")
+        scored = self._main_name() in self._arrays["scores"]
+        require(callable(self.refit) or scored, "cv_results_ is invalid")
+        self._set_best()
+
+
+def _equal(values: Any, value: float) -> Any:
+    """Where values are equal to a value, which may be NaN."""
+    return (values == value) | (np.isnan(values) & np.isnan(value))
