@@ -98,32 +98,8 @@ class WorkingSetRun:
 
     def save(self) -> None:
         """Pass the state to the checkpoint, if there is one."""
-        if self.solver.checkpoint is None:
-            return
-        product, working_set, K = self.product, self.working_set, self.working_set.kernel_matrix
-        state = WorkingSetState(
-            self.rounds,
-            self.open,
-            self.violation_goal,
-            self.least_violation,
-            self.least_at,
-            self.n_steps,
-            product.Z,
-            product.F,
-            product.watched,
-            product.seen,
-            product.variance,
-            K.shared_rows,
-            working_set.admissions,
-            self.shuffle,
-            self.shuffle_all,
-            working_set.work,
-            K.n_values - self.n_values_before,
-            self.start_iter,
-            self.start_factors,
-            self.solution,
-        )
-        self.solver.checkpoint(self.rounds, state)
+        if self.solver.checkpoint is not None:
+            self.solver.checkpoint(self.rounds, WorkingSetState.of(self))
 
     def round(self) -> None:
         """Select rows, minimize over them, and update the gradient."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats
 from hssvm.solvers.solution import Solution
 from hssvm.solvers.working_kernel import Admission
+
+if TYPE_CHECKING:
+    from hssvm.solvers.working_set_run import WorkingSetRun
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,33 @@ class WorkingSetState:
     start_iter: NDArray[np.int64]
     start_factors: int
     solution: Solution
+
+    @classmethod
+    def of(cls, run: WorkingSetRun) -> WorkingSetState:
+        """Return the state of a run."""
+        product, working_set, K = run.product, run.working_set, run.working_set.kernel_matrix
+        return cls(
+            run.rounds,
+            run.open,
+            run.violation_goal,
+            run.least_violation,
+            run.least_at,
+            run.n_steps,
+            product.Z,
+            product.F,
+            product.watched,
+            product.seen,
+            product.variance,
+            K.shared_rows,
+            working_set.admissions,
+            run.shuffle,
+            run.shuffle_all,
+            working_set.work,
+            K.n_values - run.n_values_before,
+            run.start_iter,
+            run.start_factors,
+            run.solution,
+        )
 
     @property
     def start(self) -> Solution:
