@@ -71,7 +71,8 @@ def method_table(method):
     def render(results):
         lines = []
         for name in prefixes(results):
-            run = results.runs[key_of(name, method)]
+            if (run := results.runs.get(key_of(name, method))) is None:
+                continue
             classes = f", {run['classes']} classes" if run["classes"] > 2 else ""
             costs = [number(cost, 2) for cost in run["costs"]]
             errors = [f"{x:.4f}" for x in (*run["log loss"], *run["calibration error"])]

@@ -5,9 +5,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from benchmarks import cgroups
-from benchmarks.results import Results
 from benchmarks.scaling import exact, growth, out_of_core
-from benchmarks.tables import ABSENT
 
 
 def test_growth(run_command):
@@ -29,8 +27,7 @@ def test_out_of_core(run_command, monkeypatch, tmp_path):
     monkeypatch.setattr(out_of_core, "CASES", [(3000, None), (3000, 2.0), (4000, 2.0)])
     monkeypatch.setattr(out_of_core, "TEST_ROWS", 500)
     results, tables = run_command(out_of_core, "--trees", 1)
-    here, there, _ = results.runs.values()
-    assert float(tables["slowdown"]) == pytest.approx(there["fit"] / here["fit"], rel=0.06)
+    assert all(run["fit"] > 0 for run in results.runs.values())
     assert members.read_text().isdigit()
     assert tables["fits"].splitlines()[3].startswith("| 3,000 rows in 2 GB | ")
 
@@ -38,7 +35,6 @@ def test_out_of_core(run_command, monkeypatch, tmp_path):
 def test_without_control_groups_there_is_no_limit(run_command, monkeypatch, tmp_path):
     monkeypatch.setattr(cgroups, "CGROUPS", tmp_path / "none")
     assert out_of_core.run(100, 1.0, 1) == {"error": "no control group"}
-    assert out_of_core.slowdown(Results(tmp_path / "results.json")) == ABSENT
 
 
 def test_the_limits_of_a_control_group(monkeypatch, tmp_path):

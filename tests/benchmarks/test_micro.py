@@ -99,8 +99,6 @@ def test_single_rows(disks, run_command, monkeypatch):
     monkeypatch.setattr(single_rows, "ROWS", [1, 100])
     results, tables = run_command(single_rows)
     assert all(run["NumPy, 100"] > 0 for run in results.runs.values())
-    assert tables["exact, 1"].endswith(" ms")
-    assert tables["support vectors"] == str(results.runs["exact"]["support"])
     assert tables["times"].splitlines()[4].startswith("| forest | ONNX | ")
 
 
@@ -112,7 +110,6 @@ def test_streaming(run_command, monkeypatch):
     monkeypatch.setattr(streaming, "PART", 40)
     results, tables = run_command(streaming, "--rows", 100, "--trees", 1)
     assert results.runs["1 tree"]["peak"] > 1e7
-    assert tables["one tree"].endswith(" s")
     assert tables["files"].splitlines()[2].startswith("| 1 tree | 100 | ")
 
 
