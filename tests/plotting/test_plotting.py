@@ -28,7 +28,7 @@ from hssvm.plotting import (
     ScoreGridDisplay,
     SingularValueDisplay,
 )
-from hssvm.training import pipeline
+from hssvm.training.routes.forest import route
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -479,13 +479,13 @@ def test_fits_in_pipelines(rng):
 
 
 def test_ranks_are_those_of_the_matrix(rng, monkeypatch):
-    matrices, compress = [], pipeline.compress_kernel
+    matrices, compress = [], route.compress_kernel
 
     def remember(*args, **options):
         matrices.append(compress(*args, **options))
         return matrices[-1]
 
-    monkeypatch.setattr(pipeline, "compress_kernel", remember)
+    monkeypatch.setattr(route, "compress_kernel", remember)
     X, y = rings(rng, 2500)
     model = SVC(leaf_size=64, random_state=0, refine=False).fit(X, y)
     H = matrices[0]  # the first tree of a forest
