@@ -14,7 +14,7 @@ import numpy as np
 
 import hssvm
 from hssvm import SVC
-from hssvm.estimators.callbacks import stop_on_interrupt
+from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
 from hssvm.persistence.replace import _open_unnamed
 from hssvm.training import config
 from soak_parts import Outcome, finish, start, start_part
