@@ -32,8 +32,8 @@ REDUCTION_LEAF_SIZE = 512
 DEPENDENT = 1e-6
 """A row depends on the chosen ones if d_s is below this fraction of its initial value."""
 
-MAX_SWEEPS, RESIDUAL = 30, 1e-3
-"""Conjugate gradients stop after MAX_SWEEPS iterations, or at this relative residual."""
+MAX_CG_ITER, RESIDUAL = 30, 1e-3
+"""Conjugate gradients stop after MAX_CG_ITER iterations, or at this relative residual."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class Reduction:
         W, R = np.zeros_like(B), B
         S = P = precondition(R)
         target = RESIDUAL * np.linalg.norm(B, axis=0)
-        for _ in range(MAX_SWEEPS):
+        for _ in range(MAX_CG_ITER):
             active = np.linalg.norm(R, axis=0) > target
             if not active.any():
                 break

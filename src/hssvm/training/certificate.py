@@ -135,8 +135,8 @@ def certify(
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in found]) for name in names
     }
-    evaluated, total = sum(one.n_rows for one in found), int(problem.part_sizes.sum())
-    return Certificate(**arrays, n_rows=evaluated * problem.n // total)
+    evaluated, in_parts = sum(one.n_rows for one in found), int(problem.part_sizes.sum())
+    return Certificate(**arrays, n_rows=evaluated * problem.n // in_parts)
 
 
 def _share_of(part: Part, problem: BaseProblem, n_rows: int | None) -> int | None:

@@ -167,9 +167,8 @@ def estimate_cost(
     growth = ratio ** (1 + _power(first.support.size, trial.support.size, small, large))
     folds = growth * plan.n_folds / FOLDS  # the samples leave out all folds
     n_columns = large.n_columns * (1 + plan.n_folds)
-    model, cache = plan.memory(X, n_columns), 0.0
-    if exact and n > plan.leaf_size:
-        cache = plan.cache(X, n_columns)
+    refines = exact and n > plan.leaf_size
+    model, cache = plan.memory(X, n_columns), plan.cache(X, n_columns) if refines else 0.0
     if large.n_factors == 0:  # on the exact kernel only
         factors = {"solve": growth, "folds": folds}
         pair_rows = None
@@ -184,7 +183,6 @@ def estimate_cost(
         factors |= {"refine": growth, "folds": folds, "finish": ratio}
         memory = _memory(model, cache, small, large, factor) * plan.trees_at_a_time(model)
     seconds = {name: value * factors[name] * plan.n_trees for name, value in large.seconds.items()}
-    refines = exact and n > plan.leaf_size
     return CostEstimate(
         n,
         large.n_rows,
