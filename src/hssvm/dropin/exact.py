@@ -17,7 +17,7 @@ from hssvm.solvers.optimality import violations
 from hssvm.training import FitReport, Monitor, TrainingConfig, plan_problem, train
 from hssvm.training.config import START_ROWS
 from hssvm.training.plan import DEFAULT_MEMORY
-from hssvm.training.routes.exact.parts import solve_parts
+from hssvm.training.routes.exact.parts import in_whole_problem, solve_parts
 from hssvm.training.routes.exact.solver import ExactSolver
 
 GAP = 1e-2
@@ -133,8 +133,4 @@ def _compressed_start(problem: Problem, kernel: Kernel, X: Rows, gap: float) -> 
 def _solve_single_pair(problem: PairsProblem, kernel: Kernel, X: Rows, tol: float) -> Solution:
     pair = problem.part(0)
     solution = solve_exactly(pair.problem, kernel, pair.take(X), tol)
-    for name in ("Z", "F"):
-        packed: Floats = np.zeros((problem.n, 1), problem.dtype)
-        pair.put(getattr(solution, name), packed)
-        setattr(solution, name, packed)
-    return solution
+    return in_whole_problem(solution, pair, problem)

@@ -100,9 +100,14 @@ def _solve_single(
 ) -> Solution:
     part = problem.part(0)
     solution = solver.solve(part.problem, part.take(X), part.pick(start), monitor)
+    return in_whole_problem(solution, part, problem)
+
+
+def in_whole_problem(solution: Solution, part: Part, problem: BaseProblem) -> Solution:
+    """Return the solution of the only part, with Z and F as in the problem, (n, k)."""
     if part.places is not None:
         for name in ("Z", "F"):
-            whole: Floats = np.zeros_like(start)
+            whole: Floats = np.zeros((problem.n, problem.k), problem.dtype)
             part.put(getattr(solution, name), whole)
             setattr(solution, name, whole)
     return solution
