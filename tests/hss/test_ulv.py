@@ -92,11 +92,15 @@ def test_solve_allocates_only_its_result(rng):
     F = factor(compress(Gaussian(0.1), X, max_rank=30, random_state=rng), 1.0)
     B = rng.standard_normal((20_000, 4))
     F.solve(B)
+    peaks = []
     tracemalloc.start()
-    F.solve(B)
-    _, peak = tracemalloc.get_traced_memory()
+    for _ in range(5):  # Threads that other tests left behind are traced, too.
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        F.solve(B)
+        peaks.append(tracemalloc.get_traced_memory()[1] - before)
     tracemalloc.stop()
-    assert peak < 1.05 * B.nbytes
+    assert min(peaks) < 1.05 * B.nbytes
 
 
 def test_python_threads_may_share_a_factor(rng):
