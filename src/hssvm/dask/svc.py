@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import hssvm.estimators
 from hssvm.dask.base import DASK_INSTEAD, BaseDaskSVM
-from hssvm.dask.partitions import Partition
+from hssvm.dask.classify import by_class, classified, correct_weight
 from hssvm.dask.plan import Layout
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.inputs.labels import (
@@ -225,7 +225,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
 
         It is not a method: tasks cannot contain the estimator, whose model is on the workers.
         """
-        return partial(_by_class, n_classes=self.classes_.size)
+        return partial(by_class, n_classes=self.classes_.size)
 
     def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> Any:
         """Apply `function` to the decision values, lazily if they are on the cluster."""
@@ -251,7 +251,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         """
         check_is_fitted(self)
         self._check_names(X, y, sample_weight)
-        measure = partial(_correct, classes=self.classes_)
+        measure = partial(correct_weight, classes=self.classes_)
         correct, total = self._model.measure(measure, X, y, sample_weight)
         return float(correct / total)
 
@@ -289,19 +289,3 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         """
         check_is_fitted(self)
         return self._from_values(partial(classified, classes=self.classes_), X)
-
-
-def _by_class(values: Floats, n_classes: int) -> Floats:
-    return values[:, 0] if n_classes == 2 else values
-
-
-def classified(values: Floats, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes for the values (m, k) of the columns."""
-    return classify(_by_class(values, classes.size), classes)
-
-
-def _correct(values: Floats, partition: Partition, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Weight of the correctly classified rows, and of all rows."""
-    weight = np.ones(values.shape[0]) if partition.weight is None else partition.weight
-    correct = classified(values, classes) == partition.y
-    return np.array([weight[correct].sum(), weight.sum()])

@@ -9,7 +9,8 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from hssvm.dask.svc import SVC, classified
+from hssvm.dask.classify import classified
+from hssvm.dask.svc import SVC
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.inputs.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
 from hssvm.estimators.monitoring.warn import warn

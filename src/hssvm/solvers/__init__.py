@@ -5,10 +5,10 @@ steps; `equality` enforces the constraint on the sum in both steps; `penalty` ch
 beta; `stopping` decides when a column is done.
 
 With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_set` is the loop,
-`working_kernel` the dense kernel matrix of the working set, `lazy_product` the gradient, and
-`optimality` the violations by which rows are selected; `working_set_state` is what a run needs to
-be resumed. `small` is for few rows, `polish` solves for their free variables, and `interior_point`
-is for problems on which SMO does not converge.
+`working_kernel` the dense kernel matrix of the working set, `subproblem` a column at its rows,
+`lazy_product` the gradient, and `optimality` the violations by which rows are selected;
+`working_set_state` is what a run needs to be resumed. `small` is for few rows, `polish` solves for
+their free variables, and `interior_point` is for problems on which SMO does not converge.
 
 `solution` defines what solvers return.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.kept import KeptKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.solvers.solution import Stop
+from hssvm.solvers.subproblem import Subproblem
 
 ADMIT_ROWS = 512
 """Number of rows of the matrix that are computed at a time."""
@@ -34,30 +34,6 @@ SIDES = 4
 """The side of the array that holds the matrix grows by this factor, up to the capacity."""
 
 Admission: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
-
-
-@dataclass(frozen=True, eq=False)
-class Subproblem:
-    """One column of a problem restricted to some rows of a working set; all other rows are fixed.
-
-    Attributes
-    ----------
-    members : (m,) int64
-        Positions of the rows in the working set, ascending.
-    z, gradient, lower, upper : (m,)
-        Coefficients, ``K z - linear`` and the box at these rows.
-    l1_weight : float
-    tol : float
-        Largest violation at which the subproblem counts as solved.
-    """
-
-    members: NDArray[np.int64]
-    z: Floats
-    gradient: Floats
-    lower: Floats
-    upper: Floats
-    l1_weight: float
-    tol: float
 
 
 class WorkingKernel:

@@ -18,7 +18,8 @@ from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
 from hssvm.solvers.solution import Solution, Status
 from hssvm.solvers.start import choose_start
-from hssvm.solvers.working_kernel import INNER_SHARE, Subproblem, WorkingKernel, highest
+from hssvm.solvers.subproblem import make_subproblems
+from hssvm.solvers.working_kernel import INNER_SHARE, WorkingKernel, highest
 from hssvm.solvers.working_set_state import WorkingSetState
 
 WATCH = 0.2
@@ -166,38 +167,13 @@ class WorkingSetRun:
     ) -> tuple[NDArray[np.int64], Floats]:
         """Minimize over the working set, on the rank that holds its matrix.
 
-        Parameters
-        ----------
-        Z, gradient, lower, upper : (q, k)
-            At the rows of the working set.
-        relative : (q, k)
-            Violations relative to the largest.
-        goal : (k,)
-            Largest violation at which a column counts as solved.
-
-        Returns
-        -------
-        steps : (k,) int64
-        Z : (q, k)
+        `make_subproblems` describes the arguments. Returns the steps, (k,), and the new Z, (q, k).
         """
         steps, new = np.empty(0, np.int64), Z[:0]
         if self.communicator.rank == 0:
-            subproblems = []
-            for j in range(self.open.size):
-                members = np.flatnonzero(relative[:, j] > -1)
-                if members.size > Z.shape[0] / 2:
-                    members = np.arange(Z.shape[0])  # using all of K is faster than copying a part
-                subproblems.append(
-                    Subproblem(
-                        members,
-                        Z[members, j],
-                        gradient[members, j],
-                        lower[members, j],
-                        upper[members, j],
-                        float(self.problem.l1_weight[j]),
-                        float(goal[j]),
-                    )
-                )
+            subproblems = make_subproblems(
+                Z, gradient, lower, upper, relative, self.problem.l1_weight, goal
+            )
             most = int(min(MAX_SMO_STEPS, (self.max_iter - self.n_steps).min()))
             solved, steps = self.working_set.descend(subproblems, most, self.should_stop)
             new = Z.copy()

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hssvm._display import ShownAsText, Text
 from hssvm.comm import Communicator
-from hssvm.hss import estimate_error, estimate_quadratic_form_error
 from hssvm.kernels.base import Floats
 from hssvm.operators import HSSOperator
 from hssvm.progress import StageBegan, StageEnded, emit
@@ -257,32 +256,6 @@ class FitReport(ShownAsText):
         counts = np.full(squares.shape, decisions.shape[1])
         squares, differ, counts = communicator.allreduce(np.stack([squares, differ, counts]))
         self.spread, self.disagreement = np.sqrt(squares / counts), differ / counts
-
-    def estimate_errors(
-        self, operator: HSSOperator, solution: Solution, n_rows: int, seed: int
-    ) -> None:
-        """Estimate the errors of K~ from `n_rows` rows of K."""
-        matrix, communicator = operator.matrix, operator.communicator
-        rng = np.random.default_rng([seed, communicator.rank])
-        if matrix.tree.depth > 0 or operator.top is not None:
-            self.kernel_error = estimate_error(
-                matrix,
-                n_rows=n_rows,
-                matmul=operator.matmul,
-                random_state=rng,
-                communicator=communicator,
-            )
-        if not self.exact_kernel:
-            form = estimate_quadratic_form_error(
-                matrix,
-                solution.Z,
-                solution.F,
-                n_rows=n_rows,
-                random_state=rng,
-                communicator=communicator,
-            )
-            size = np.abs(self.objective)
-            self.objective_error = np.abs(form) / 2 / np.where(size > 0, size, 1)
 
     def reduce(self, communicator: Communicator) -> None:
         """Combine the reports of all ranks; times come from the slowest rank."""

@@ -16,6 +16,7 @@ from hssvm.training.data.checks import check_features, check_kernel
 from hssvm.training.memory import FitMemory
 from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
 from hssvm.training.plan import TrainingPlan
+from hssvm.training.reports.errors import estimate_errors
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
@@ -140,7 +141,7 @@ def train_tree(
             exchange = None if operator.top is None else operator.top.far_field
             expansions = LeafExpansions.of(matrix, solution.Z, solution.intercept, exchange)
         if number == 0:
-            report.estimate_errors(operator, solution, REPORT_ROWS, plan.seed)
+            estimate_errors(report, operator, solution, REPORT_ROWS, plan.seed)
     if check:
         monitor.advise(check_kernel(matrix.X, matrix.kernel, plan.seed), report)
     return TrainedTree(solution, expansions, report, out_of_fold)
