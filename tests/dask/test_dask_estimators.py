@@ -40,7 +40,7 @@ from hssvm.training.config import FOREST_TOL
 from hssvm.training.tasks import Classification
 
 
-def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, number=0):
+def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, index=0):
     """Predictor and intercept of the local engine, on a tree that a cluster makes."""
     labels, codes = np.unique(y, return_inverse=True)
     partition = Partition.of(X, y)
@@ -49,7 +49,7 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, number
     layout = planned.layout
     rows = [join([part]) for part in split(partition, layout, 0, seed)]
     kernel, compressor = hssvm.kernels.Gaussian(gamma), NestedNystroem(max_rank=max_rank)
-    tree_seed = TrainingConfig(seed=seed).plan(X.shape[0], route=Route.FOREST).tree_seed(number)
+    tree_seed = TrainingConfig(seed=seed).plan(X.shape[0], route=Route.FOREST).tree_seed(index)
     depth = depth_for(max(r.ids.size for r in rows), leaf_size)
     matrices, roots = [], []
     for part, own in enumerate(rows):
@@ -97,8 +97,8 @@ def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, reque
     assert model._model.layout.n_parts == n_workers
     draw = hssvm.SVC(random_state=seed)._seed()
     trees = [
-        local_engine(X, y, n_workers, 3, 0.4, draw, 1e-3, 256, 40, number)
-        for number in range(n_trees)
+        local_engine(X, y, n_workers, 3, 0.4, draw, 1e-3, 256, 40, index)
+        for index in range(n_trees)
     ]
     at_new, at_rows = (
         np.array([(predictor(rows) + intercept)[:, 0] for predictor, intercept in trees])
@@ -121,18 +121,18 @@ def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, reque
 class StopInTree:
     """Stops fits in a tree, the first one being 0: while it is solved, or before it begins."""
 
-    def __init__(self, monkeypatch, number, *, in_solver):
+    def __init__(self, monkeypatch, index, *, in_solver):
         self.begun, self.done, grow = [], [], hssvm.dask.fit.Grower.grow
         fit = hssvm.dask.fit.fit
 
         def recorded(grower, job, earlier):
-            self.begun.append(job.number)
+            self.begun.append(job.index)
             grown = grow(grower, job, earlier)
-            self.done.append(job.number)
+            self.done.append(job.index)
             return grown
 
         def should_stop():
-            late = number in self.begun if in_solver else number - 1 in self.done
+            late = index in self.begun if in_solver else index - 1 in self.done
             return Status.MAX_TIME if late else None
 
         def stopped(*args, **options):

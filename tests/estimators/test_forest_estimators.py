@@ -91,8 +91,8 @@ def test_decision_values_are_the_mean_of_single_trees(kind, rng):
     }[kind]
     problem = task.problem(X, y, np.ones(N), kernel)
     values, intercepts = [], []
-    for number in range(3):
-        seed = plan.tree_seed(number)
+    for index in range(3):
+        seed = plan.tree_seed(index)
         tree = ClusterTree.build(X, leaf_size=128, random_state=seed)
         matrix = compress(kernel, X, tree, max_rank=16, random_state=seed)
         solution = ADMM(plan.tol).solve(problem, HSSOperator(matrix))
@@ -169,7 +169,7 @@ def test_a_forest_without_a_seed_grows(kind, rng, monkeypatch):
 
 
 def stopped_fit(model, X, y, tree, *, in_solver=True):
-    """Fit a model, and stop in the tree of a given number."""
+    """Fit a model, and stop in the tree of a given index."""
     expected = pytest.warns(ConvergenceWarning, match="before all trees were trained")
     with stopped_in_tree(tree, in_solver=in_solver), expected:
         return model.fit(X, y)

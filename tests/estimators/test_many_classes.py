@@ -62,13 +62,13 @@ def test_every_pair_is_solved(kernel, dtype, rng):
     solution = training_parts.solve_parts(problem, X, solver, Monitor(), None)
     assert np.all(solution.gap <= (1e-4 if dtype == np.float64 else 2e-3))
     K = kernel_matrix(kernel, X.astype(float))
-    for number, pair in enumerate(problem.parts()):
+    for index, pair in enumerate(problem.parts()):
         z = pair.pick(solution.Z)
         assert abs(z.sum()) <= 1e-5 * (1 + np.abs(z).sum())
         values = pair.problem.evaluate(z, K[np.ix_(pair.places[0], pair.places[0])] @ z)
         error = 2e-3 if dtype == np.float32 else 1e-9
         for name in ("primal", "dual"):
-            found = getattr(solution, name)[number]
+            found = getattr(solution, name)[index]
             assert_allclose(found, getattr(values, name)[0], atol=error * values.size[0])
         assert values.gap[0] <= 1e-4 + 2 * error
 

@@ -29,9 +29,9 @@ class StopInTree(Monitor):
 
 
 @contextmanager
-def stopped_in_tree(number, *, in_solver=True):
+def stopped_in_tree(index, *, in_solver=True):
     """Stop fits of estimators in a tree; see `StopInTree`."""
-    stop = StopInTree(number, in_solver=in_solver)
+    stop = StopInTree(index, in_solver=in_solver)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FitMonitor, "listen", lambda monitor, event: stop.listen(event))
         patch.setattr(FitMonitor, "stop", lambda monitor: stop.stop())

@@ -406,10 +406,10 @@ def test_regions_of_three_classes(refine, rng):
     texts = display.ax_.get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["a", "b", "c"]
     points = display.ax_.collections[-3:]
-    for number, dots in enumerate(points):
-        region = colors[display.values.argmax(axis=2) == number]
+    for index, dots in enumerate(points):
+        region = colors[display.values.argmax(axis=2) == index]
         assert_allclose(dots.get_facecolor()[0, :3], region[0])
-        assert_array_equal(dots.get_offsets(), display.rows[display.labels == number])
+        assert_array_equal(dots.get_offsets(), display.rows[display.labels == index])
     display.figure_.canvas.draw()
 
 

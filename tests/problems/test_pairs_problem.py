@@ -12,17 +12,17 @@ def test_unused_coefficients(rng):
     whole, part = PairsProblem(codes, cost, 4), PairsProblem(codes, cost, 4, used)
     Z = rng.standard_normal((60, 3))
     batch = part.batch(np.arange(6))
-    for number in range(6):
-        every, some = whole.part(number), part.part(number)
+    for index in range(6):
+        every, some = whole.part(index), part.part(index)
         kept = every.pick(used)[:, 0]
         assert_array_equal(some.places[0], every.places[0][kept])
         assert_array_equal(some.problem.bound, every.problem.bound[kept])
         assert_array_equal(some.pick(Z), every.pick(Z)[kept])
-        assert some.problem.n == part.part_sizes[number]
-        own = slice(*batch.offsets[number : number + 2])
+        assert some.problem.n == part.part_sizes[index]
+        own = slice(*batch.offsets[index : index + 2])
         assert_array_equal(batch.rows[own], some.places[0])
         assert_array_equal(batch.bound[own], some.problem.bound[:, 0])
         assert_array_equal(Z[batch.rows[own], batch.columns[own]], some.pick(Z)[:, 0])
-        assert_array_equal(every.pick(whole.column_numbers), number)
+        assert_array_equal(every.pick(whole.column_of), index)
     rows = rng.permutation(60)[:40]
     assert_array_equal(part.rows(rows).used, used[rows])

@@ -62,8 +62,8 @@ def config_of(rng, n_trees, **parameters):
 class Tree:
     """Compression and solution of one tree, step by step."""
 
-    def __init__(self, problem, X, plan, number):
-        seed = plan.tree_seed(number)
+    def __init__(self, problem, X, plan, index):
+        seed = plan.tree_seed(index)
         tree = ClusterTree.build(X, leaf_size=plan.leaf_size, random_state=seed)
         self.matrix = compress(KERNEL, X, tree, plan.compressor, random_state=seed)
         solver = ADMM(plan.tol, DEFAULT_ITER)
@@ -114,7 +114,7 @@ def test_a_forest_is_the_mean_of_its_trees(make, rng):
     problem, config = make(X), config_of(rng, 3)
     result = run(problem, X, config)
     plan = config.plan(N, route=Route.FOREST)
-    trees = [Tree(problem, X, plan, number) for number in range(3)]
+    trees = [Tree(problem, X, plan, index) for index in range(3)]
     values = np.mean([tree.decisions(T) for tree in trees], axis=0)
     scale = np.abs(values).max()
     assert_allclose(result.compressed(T) + result.intercept, values, atol=1e-9 * scale)

@@ -32,16 +32,16 @@ def test_the_forest_is_the_same(rng, monkeypatch):
 def test_as_many_at_a_time_as_asked_for_and_in_order():
     running, most, lock, threads = 0, 0, threading.Lock(), []
 
-    def train_one(number, monitor):
+    def train_one(index, monitor):
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
             threads.append(_core.thread_count())
-        time.sleep(0.02 * (5 - number))  # the first one is the last to end
+        time.sleep(0.02 * (5 - index))  # the first one is the last to end
         with lock:
             running -= 1
-        return number
+        return index
 
     with openmp_threads(4):
         assert list(train_trees(train_one, range(1, 6), Monitor(), 2)) == [1, 2, 3, 4, 5]
@@ -61,10 +61,10 @@ def test_trees_tell_the_listeners_of_their_fit():
         heard.append(event)
         inside -= 1
 
-    def train_one(number, monitor):
+    def train_one(index, monitor):
         for _ in range(5):
-            tell(Share(number))
-        return number
+            tell(Share(index))
+        return index
 
     with openmp_threads(4), listening(listener):
         list(train_trees(train_one, range(4), Monitor(), 4))
@@ -77,24 +77,24 @@ def test_the_others_stop_if_the_caller_does(fails):
     """Also if a tree fails."""
     statuses, begun = [], threading.Event()
 
-    def train_one(number, monitor):
-        if number == 0:
+    def train_one(index, monitor):
+        if index == 0:
             assert begun.wait(10)
             if fails:
-                raise ValueError("number 0")
-            return number
+                raise ValueError("index 0")
+            return index
         begun.set()
         for _ in range(1000):
             time.sleep(0.005)
             if monitor.stop() is not None:
                 break
         statuses.append(monitor.stop())
-        return number
+        return index
 
     with openmp_threads(2):
         trees = train_trees(train_one, range(2), Monitor(), 2)
         if fails:
-            with pytest.raises(ValueError, match="number 0"):
+            with pytest.raises(ValueError, match="index 0"):
                 next(trees)
         else:
             assert next(trees) == 0

@@ -91,10 +91,10 @@ def compress_rows(
     depth: int,
     kernel: Kernel,
     plan: TrainingPlan,
-    number: int,
+    index: int,
 ) -> CompressedPart:
     """Compress a part for a tree of the forest; the trees of all parts have the same depth."""
-    seed = plan.tree_seed(number) + part
+    seed = plan.tree_seed(index) + part
     with openmp_threads(get_worker().state.nthreads):
         tree = ClusterTree.build(rows.X, plan.leaf_size, random_state=seed, min_depth=depth)
         matrix, root = compress_part(
@@ -115,7 +115,7 @@ def compress_group(
     depth: int,
     kernel: Kernel,
     plan: TrainingPlan,
-    number: int,
+    index: int,
 ) -> CompressedGroup:
     """Compress the levels of a group for a tree of the forest; the trees below have this `depth`.
 
@@ -131,7 +131,7 @@ def compress_group(
             nested_nystroem(plan.compressor),
             depth,
             outside=sample.outside,
-            random_state=plan.tree_seed(number) + group.node,
+            random_state=plan.tree_seed(index) + group.node,
         )
     return CompressedGroup(top, root)
 

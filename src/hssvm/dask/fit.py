@@ -128,13 +128,13 @@ def fit(
             )
         grower = Grower(client, layout, planned, rows, owners, kernel, depth, should_stop, report)
         models, trained, results = None, None, list[PartResult]()
-        for number in range(training.n_trees):
+        for index in range(training.n_trees):
             if trained is not None and not STOPPED.isdisjoint(trained.report.status):
                 break
             if trained is not None and should_stop() is not None:
                 trained.report.lacks_trees()
                 break
-            job = Job(task, training, layout.n_parts, number)
+            job = Job(task, training, layout.n_parts, index)
             models, results = grower.grow(job, models)
             trained = results[0]
     finally:
@@ -201,7 +201,7 @@ class Grower:
         return models, results
 
     def _compress(self, job: Job) -> CompressedTree:
-        plan, number = job.plan, job.number
+        plan, index = job.plan, job.index
         splits = self.layout.splits
         tiers = group_parts(splits.slots, splits.depth)
         with self.report.stage("compress"):
@@ -215,13 +215,13 @@ class Grower:
                     self.depth,
                     self.kernel,
                     plan,
-                    number,
+                    index,
                     workers=[self.owners[part]],
                     allow_other_workers=True,
                 )
                 for part, own in enumerate(self.rows)
             ]
-            if number + 1 == plan.n_trees:
+            if index + 1 == plan.n_trees:
                 for own in self.rows:  # the scheduler recomputes the rows of a part that is lost
                     own.release()
             below, depth, tops, ranks = compressed, self.depth, list[list[Future]](), list[int]()
@@ -236,7 +236,7 @@ class Grower:
                         depth,
                         self.kernel,
                         plan,
-                        number,
+                        index,
                     )
                     for group in groups
                 ]

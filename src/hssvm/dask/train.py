@@ -49,14 +49,14 @@ class Job:
     task : Task
     plan : TrainingPlan
     n_parts : int
-    number : int
+    index : int
         Index of the tree in the forest.
     """
 
     task: Task
     plan: TrainingPlan
     n_parts: int
-    number: int = 0
+    index: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def train_part(
     earlier : PartModel, optional
         Model with the earlier trees of the forest.
     """
-    if job.number and earlier is None:
+    if job.index and earlier is None:
         raise RuntimeError("the workers that stored the earlier trees were lost; fit again")
     secede()  # so that other parts on this worker can start
     worker = get_worker()
@@ -206,7 +206,7 @@ def _train(
     report = FitReport()
     state = saved if isinstance(saved, WorkingSetState) else None
     start = None if isinstance(saved, WorkingSetState) else saved
-    tree = train_tree(operator, problem, plan, report, monitor, start, job.number, state=state)
+    tree = train_tree(operator, problem, plan, report, monitor, start, job.index, state=state)
     monitor.end_solver("refine")
     monitor.wait()
     forest = Forest(0, report)

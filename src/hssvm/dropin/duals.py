@@ -41,10 +41,10 @@ def nu_svc(
     problem = PairsProblem(codes, weight, n_classes)
     Z = np.zeros((problem.n, problem.k))
     intercept, n_iter = np.zeros(problem.n_parts), np.zeros(problem.n_parts, np.int64)
-    for number, pair in enumerate(problem.parts()):
+    for index, pair in enumerate(problem.parts()):
         solved = solve_nu_svc(pair.problem.bound[:, 0], nu, kernel, pair.take(X), tol)
         pair.put(solved.z[:, None], Z)
-        intercept[number], n_iter[number] = solved.intercept, solved.n_iter
+        intercept[index], n_iter[index] = solved.intercept, solved.n_iter
     return Expansion.of_classes(Z, codes, n_classes, intercept, n_iter)
 
 

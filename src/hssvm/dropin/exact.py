@@ -93,7 +93,7 @@ def solve_pairs_exactly(problem: PairsProblem, kernel: Kernel, X: Rows, tol: flo
         return _solve_single_pair(problem, kernel, X, tol)
     solver = _solver(kernel, GAP * tol, problem.n)
     solution = solve_parts(problem, X, solver, Monitor(), with_F=True)
-    for number, pair in enumerate(problem.parts()):
+    for index, pair in enumerate(problem.parts()):
         z, F = pair.pick(solution.Z), pair.pick(solution.F)
         snap(pair.problem, z)
         pair.put(z, solution.Z)
@@ -101,7 +101,7 @@ def solve_pairs_exactly(problem: PairsProblem, kernel: Kernel, X: Rows, tol: flo
             solved = solve_exactly(pair.problem, kernel, pair.take(X), tol, z)
             pair.put(solved.Z, solution.Z)
             pair.put(solved.F, solution.F)
-            solution.n_iter[number] += solved.n_iter[0]
+            solution.n_iter[index] += solved.n_iter[0]
     return solution
 
 

@@ -70,15 +70,15 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
     }
     trees = list(predictor.leaf_arrays())
     arrays["n_trees"] = np.array(len(trees))
-    for number, (rows, ends, weights, directions, thresholds) in enumerate(trees):
+    for index, (rows, ends, weights, directions, thresholds) in enumerate(trees):
         _require_all_columns(directions, n_features)
         if predictor.exact is not None and predictor.exact.counts is not None:
             weights = pair_weights(weights, predictor.exact.counts)
-        arrays[f"rows_{number}"] = rows.astype(np.int64)
-        arrays[f"ends_{number}"] = ends
-        arrays[f"weights_{number}"] = weights
-        arrays[f"directions_{number}"] = directions
-        arrays[f"thresholds_{number}"] = thresholds
+        arrays[f"rows_{index}"] = rows.astype(np.int64)
+        arrays[f"ends_{index}"] = ends
+        arrays[f"weights_{index}"] = weights
+        arrays[f"directions_{index}"] = directions
+        arrays[f"thresholds_{index}"] = thresholds
     if hasattr(model, "classes_"):
         arrays["classes"] = labels_of(model)
         if model.calibration_ is not None:

@@ -61,12 +61,12 @@ def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
     rows = graph.op("Mul", rows, graph.constant(arrays["factor"]))
     points = _points(arrays)
     total = ""
-    for number in range(int(arrays["n_trees"])):
-        tree = [arrays[f"{name}_{number}"] for name in ("rows", "ends", "weights")]
+    for index in range(int(arrays["n_trees"])):
+        tree = [arrays[f"{name}_{index}"] for name in ("rows", "ends", "weights")]
         if str(arrays["kernel"]) == "polynomial":
             # onnxruntime would merge a factor next to MatMul into it, and round it to float32.
             tree[2] = tree[2] * (arrays["gamma"] ** arrays["degree"]).astype(tree[2].dtype)
-        cuts = arrays[f"directions_{number}"], arrays[f"thresholds_{number}"]
+        cuts = arrays[f"directions_{index}"], arrays[f"thresholds_{index}"]
         if cuts[1].size:
             values = _leafwise(graph, arrays, rows, points, tree, cuts)
         else:

@@ -97,9 +97,9 @@ class Predictor:
             raise ValueError("X has NaN or infinite entries")
         X = (X - self._model.shift) * self._model.factor
         total = np.zeros((X.shape[0], self._model.intercept.size))
-        for number in range(self._model.n_trees):
+        for index in range(self._model.n_trees):
             rows, ends, weights, directions, thresholds = (
-                self._arrays[f"{name}_{number}"]
+                self._arrays[f"{name}_{index}"]
                 for name in ("rows", "ends", "weights", "directions", "thresholds")
             )
             leaf = self._route(X, directions, thresholds)

@@ -57,14 +57,14 @@ class IndexedKernel(BlockwiseKernel):
 
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
         """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
-        rows = numbers(X)
-        columns = rows if Y is None else numbers(Y)
+        rows = point_indices(X)
+        columns = rows if Y is None else point_indices(Y)
         dtype = X.dtype if Y is None else np.result_type(X.dtype, Y.dtype)
         return np.require(self.values(rows, columns), dtype, LAYOUT)
 
     def coordinates(self, X: Rows) -> Rows:
         """Kernel values with the landmarks, (n, n_landmarks)."""
-        return self._landmark_values.astype(X.dtype, copy=False)[numbers(X)]
+        return self._landmark_values.astype(X.dtype, copy=False)[point_indices(X)]
 
     @cached_property
     def _landmark_values(self) -> Floats:
@@ -73,18 +73,18 @@ class IndexedKernel(BlockwiseKernel):
         return self.block(points, as_points(np.array(self.landmarks, np.int64), points.dtype))
 
 
-def as_points(numbers: NDArray[np.int64], dtype: Any) -> Floats:
+def as_points(indices: NDArray[np.int64], dtype: Any) -> Floats:
     """Convert point indices to rows, (n, 1)."""
-    if numbers.size and numbers.max() > 2 ** np.finfo(dtype).nmant:
-        raise ValueError(f"there are too many points to number them in {np.dtype(dtype)}")
-    return numbers.astype(dtype)[:, None]
+    if indices.size and indices.max() > 2 ** np.finfo(dtype).nmant:
+        raise ValueError(f"there are too many points to index them in {np.dtype(dtype)}")
+    return indices.astype(dtype)[:, None]
 
 
-def numbers(X: Rows) -> NDArray[np.int64]:
+def point_indices(X: Rows) -> NDArray[np.int64]:
     """Convert rows to point indices."""
     if X.shape[1] != 1:
         raise ValueError(
-            f"the points of this kernel are numbers, got rows of {X.shape[1]} features"
+            f"the points of this kernel are indices, got rows of {X.shape[1]} features"
         )
     return X[:, 0].astype(np.int64)
 

@@ -29,7 +29,7 @@ class PartKernelMatrix(LazyKernelMatrix):
         super().__init__(kernel, X)
         self.communicator = communicator
         self._columns = X[:0]
-        self._number = np.full(self.n, -1)  # index of each row among this rank's shared rows
+        self._index = np.full(self.n, -1)  # index of each row among this rank's shared rows
         self._shared: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * communicator.size
         self._row = np.empty(0, np.int64)  # row of this rank, or -1, for every column
 
@@ -41,11 +41,11 @@ class PartKernelMatrix(LazyKernelMatrix):
     def share(self, rows: NDArray[np.int64], W: Floats) -> tuple[NDArray[np.int64], Floats]:
         """Make columns of some rows of every rank; see `LazyKernelMatrix.share`."""
         rank, before = self.communicator.rank, self._columns.shape[0]
-        new = rows[self._number[rows] < 0]
-        self._number[new] = self._shared[rank].size + np.arange(new.size)
+        new = rows[self._index[rows] < 0]
+        self._index[new] = self._shared[rank].size + np.arange(new.size)
         counts = np.array([[new.size, rows.size]])
-        counts, numbers, W, *arrays = self.communicator.allgather(
-            [counts, self._number[rows], W, *_as_arrays(self.X[new])]
+        counts, indices, W, *arrays = self.communicator.allgather(
+            [counts, self._index[rows], W, *_as_arrays(self.X[new])]
         )
         ends = before + np.cumsum(counts[:, 0])
         for other, (end, n_new) in enumerate(zip(ends, counts[:, 0], strict=True)):
@@ -54,9 +54,9 @@ class PartKernelMatrix(LazyKernelMatrix):
         if ends[-1] > before:
             self._columns = stack_rows([self._columns, _as_rows(arrays, self._columns)])
             added = np.full(ends[-1] - before, -1)
-            added[self._shared[rank][self._number[new]] - before] = new
+            added[self._shared[rank][self._index[new]] - before] = new
             self._row = np.concatenate([self._row, added])
-        owners = np.split(numbers, np.cumsum(counts[:-1, 1]))
+        owners = np.split(indices, np.cumsum(counts[:-1, 1]))
         found = [shared[own] for shared, own in zip(self._shared, owners, strict=True)]
         return np.concatenate(found), W
 
@@ -74,7 +74,7 @@ class PartKernelMatrix(LazyKernelMatrix):
         )
         self._columns = _as_rows(arrays, self.X[:0])[np.argsort(places)]
         self._shared = np.split(places, np.cumsum(counts)[:-1])
-        self._number[rows] = np.arange(rows.size)
+        self._index[rows] = np.arange(rows.size)
         self._row = shared_rows
 
     def own(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

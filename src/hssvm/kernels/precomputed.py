@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core, costs
 from hssvm.kernels.base import LAYOUT, Floats, Rows
-from hssvm.kernels.indexed import IndexedKernel, as_points, choose_landmarks, numbers
+from hssvm.kernels.indexed import IndexedKernel, as_points, choose_landmarks, point_indices
 
 READ_BYTES = 2**26
 """Number of bytes that are read from the matrix at a time."""
@@ -105,7 +105,7 @@ class Precomputed(IndexedKernel):
 
     def product(self, X: Rows, Y: Rows, W: Floats) -> Floats:
         """``k(X, Y) W``, (m, k); every row of the matrix is read at most once."""
-        rows, columns = numbers(X), numbers(Y)
+        rows, columns = point_indices(X), point_indices(Y)
         out: Floats = np.zeros((rows.size, W.shape[1]), W.dtype)
         if not self.symmetric or rows.size <= columns.size:
             for begin, block in self._read(rows):
@@ -120,7 +120,7 @@ class Precomputed(IndexedKernel):
     def diag(self, X: Rows) -> Floats:
         """``K[i, i]`` for every point i of `X`."""
         values: Floats = np.empty(X.shape[0], self._values.dtype)
-        for begin, rows in self._chunks(numbers(X)):
+        for begin, rows in self._chunks(point_indices(X)):
             values[begin : begin + rows.size] = self._values[rows, rows]
         return values
 

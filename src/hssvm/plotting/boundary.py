@@ -173,9 +173,9 @@ class BoundaryDisplay:
         if self.labels is None:
             ax.scatter(*self.rows.T, color="0.4", **style)
         else:
-            for number, name in enumerate(self.classes):
-                of_class = self.rows[self.labels == number]
-                ax.scatter(*of_class.T, color=[colors[number]], label=name, **style)
+            for index, name in enumerate(self.classes):
+                of_class = self.rows[self.labels == index]
+                ax.scatter(*of_class.T, color=[colors[index]], label=name, **style)
             ax.legend(loc="upper right", markerscale=2.5, handletextpad=0.2)
         notes = ["dashed: margin"] if self.margin and self.values.ndim == 2 else []
         notes += [] if self.leaves is None else ["gray: borders of the leaves"]
@@ -212,9 +212,9 @@ class BoundaryDisplay:
         strength = 0.2 + 0.4 * np.minimum(best - second, 2.0) / 2.0
         shown = np.array(colors)[self.values.argmax(axis=2)]
         self.ax_.pcolormesh(self.x, self.y, np.dstack([shown, strength]))
-        for number in range(n_classes):
-            others = np.delete(self.values, number, axis=2).max(axis=2)
-            lead = self.values[..., number] - others
+        for index in range(n_classes):
+            others = np.delete(self.values, index, axis=2).max(axis=2)
+            lead = self.values[..., index] - others
             self._draw_line(lead, linestyles="-", linewidths=1.2)
         return colors
 
@@ -232,25 +232,25 @@ def _leaves_of_only(estimator: Any, points: Any) -> NDArray[np.int64] | None:
     return predictor.trees[0].tree.route(_inputs(estimator, predictor, points))
 
 
-def _values_of_tree(estimator: Any, points: Any, number: int) -> tuple[Floats, NDArray[np.int64]]:
+def _values_of_tree(estimator: Any, points: Any, index: int) -> tuple[Floats, NDArray[np.int64]]:
     """Decision values of one tree, whose mean over all trees is the model's, and its leaves."""
     final = final_step(estimator)
     predictor = getattr(final, "_compressed", None)
     if predictor is None:
         raise ValueError(
-            f"tree={number} needs a model on compressed kernels, and this model predicts with the "
+            f"tree={index} needs a model on compressed kernels, and this model predicts with the "
             "exact kernel; fit it with n_trees, or leave out tree"
         )
     n_trees = len(predictor.trees)
-    if not 0 <= number < n_trees:
-        numbers = "0" if n_trees == 1 else f"0 to {n_trees - 1}"
+    if not 0 <= index < n_trees:
+        indices = "0" if n_trees == 1 else f"0 to {n_trees - 1}"
         raise ValueError(
-            f"tree={number} does not exist; pass {numbers}, or fit with a larger n_trees"
+            f"tree={index} does not exist; pass {indices}, or fit with a larger n_trees"
         )
     inputs = _inputs(estimator, predictor, points)
-    values = predictor.decisions(inputs)[number]
+    values = predictor.decisions(inputs)[index]
     values += (final.intercept_ - predictor.intercept).astype(values.dtype)  # moved after training
-    leaves = predictor.trees[number].tree.route(inputs)
+    leaves = predictor.trees[index].tree.route(inputs)
     by_class = getattr(final, "_by_class", None)  # classifiers have it
     return values[:, 0] if by_class is None else by_class(values), leaves
 

@@ -120,7 +120,7 @@ class Problem(BaseProblem):
     def rows(self, index: NDArray[Any]) -> Problem:
         """Return the problem restricted to the given rows."""
 
-    def part(self, number: int) -> Part:
+    def part(self, index: int) -> Part:
         """Return the only part."""
         return Part(self, slice(None))
 

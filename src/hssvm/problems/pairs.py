@@ -94,12 +94,12 @@ class PairsProblem(BaseProblem):
         return PairsProblem(self.codes, self.cost, self.n_classes, used)
 
     @property
-    def column_numbers(self) -> NDArray[np.int64]:
+    def column_of(self) -> NDArray[np.int64]:
         """The pair of each packed coefficient, (n, n_classes - 1)."""
         own, column = np.ogrid[: self.n_classes, : self.k]
         first, second = np.minimum(own, column), np.maximum(own, column + 1)
-        numbers = pair_offsets(self.n_classes)[first] + second - first - 1
-        return numbers[self.codes]
+        pairs = pair_offsets(self.n_classes)[first] + second - first - 1
+        return pairs[self.codes]
 
     @property
     def strata(self) -> NDArray[np.int64]:
@@ -115,17 +115,17 @@ class PairsProblem(BaseProblem):
         counts = np.array([self.used[rows].sum(axis=0) for rows in self._rows])
         return counts[self._first, self._second - 1] + counts[self._second, self._first]
 
-    def part(self, number: int) -> Part:
+    def part(self, index: int) -> Part:
         """Return the problem of two classes, of which the first one is positive.
 
         Its rows are the rows of the first class, followed by the rows of the second.
         """
-        first, second = int(self._first[number]), int(self._second[number])
+        first, second = int(self._first[index]), int(self._second[index])
         ours, theirs = self._used_rows(first, second - 1), self._used_rows(second, first)
         bound = np.concatenate([self.cost[ours], -self.cost[theirs]])[:, None]
         columns = np.repeat([second - 1, first], [ours.size, theirs.size])
         places = np.concatenate([ours, theirs]), columns
-        return Part(SVCProblem(bound), slice(number, number + 1), places)
+        return Part(SVCProblem(bound), slice(index, index + 1), places)
 
     def support(self, Z: Floats) -> NDArray[np.int64]:
         """Indices of the rows with nonzero coefficients, by class."""
@@ -136,16 +136,16 @@ class PairsProblem(BaseProblem):
         """Number of support vectors of each class."""
         return np.bincount(self.codes[support], minlength=self.n_classes)
 
-    def batch(self, numbers: NDArray[np.int64]) -> PartBatch:
+    def batch(self, indices: NDArray[np.int64]) -> PartBatch:
         """Return the problems of several pairs."""
-        classes = np.stack([self._first[numbers], self._second[numbers]], axis=1).ravel()
-        others = np.stack([self._second[numbers] - 1, self._first[numbers]], axis=1).ravel()
+        classes = np.stack([self._first[indices], self._second[indices]], axis=1).ravel()
+        others = np.stack([self._second[indices] - 1, self._first[indices]], axis=1).ravel()
         parts = [
             self._used_rows(c, j) for c, j in zip(classes.tolist(), others.tolist(), strict=True)
         ]
         sizes = np.array([part.size for part in parts])
         rows = np.concatenate(parts)
-        signs = np.tile(np.array([1, -1], self.dtype), numbers.size)
+        signs = np.tile(np.array([1, -1], self.dtype), indices.size)
         offsets = np.concatenate([[0], np.cumsum(sizes)[1::2]])
         return PartBatch(
             offsets, rows, np.repeat(others, sizes), self.cost[rows] * np.repeat(signs, sizes)

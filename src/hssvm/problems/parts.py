@@ -115,7 +115,7 @@ class BaseProblem(ABC):
         """Return the problem restricted to the given rows."""
 
     @property
-    def column_numbers(self) -> NDArray[np.int64]:
+    def column_of(self) -> NDArray[np.int64]:
         """The dual that each coefficient belongs to, (n, k) or (1, k)."""
         return np.arange(self.k)[None]
 
@@ -129,7 +129,7 @@ class BaseProblem(ABC):
         return 1
 
     @abstractmethod
-    def part(self, number: int) -> Part:
+    def part(self, index: int) -> Part:
         """Return a part."""
 
     def parts(self) -> Iterator[Part]:
@@ -141,7 +141,7 @@ class BaseProblem(ABC):
         """Number of rows of each part."""
         return np.array([self.n])
 
-    def batch(self, numbers: NDArray[np.int64]) -> PartBatch:
+    def batch(self, indices: NDArray[np.int64]) -> PartBatch:
         """Return several of many parts."""
         raise NotImplementedError
 

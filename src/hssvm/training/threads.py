@@ -28,15 +28,15 @@ TrainOne = Callable[[int, Monitor], TrainedTree]
 
 
 def train_trees(
-    train_one: TrainOne, numbers: range, monitor: Monitor, max_workers: int
+    train_one: TrainOne, indices: range, monitor: Monitor, max_workers: int
 ) -> Iterator[TrainedTree]:
     """Train trees, `max_workers` at a time, and yield them in order.
 
     If the caller stops early, the unfinished trees are stopped at their next check of the gap.
     """
     n_threads = _core.thread_count()
-    for begin in range(0, len(numbers), max_workers):
-        batch = numbers[begin : begin + max_workers]
+    for begin in range(0, len(indices), max_workers):
+        batch = indices[begin : begin + max_workers]
         if len(batch) == 1:
             yield train_one(batch[0], monitor)
         else:

@@ -116,7 +116,7 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
         codes = np.repeat(np.arange(labels.size), exact.counts)
     else:
         codes = _codes_of_pairs(coef, labels.size)
-        places = PairsProblem(codes, np.ones(codes.size), labels.size).column_numbers
+        places = PairsProblem(codes, np.ones(codes.size), labels.size).column_of
         coef = np.take_along_axis(coef, places, axis=1)
     order, counts = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=labels.size)
     sigmoids = None if model.calibration_ is None else _sigmoids(model.calibration_, labels.size)

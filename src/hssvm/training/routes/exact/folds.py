@@ -131,7 +131,7 @@ def _part_decisions(
     monitor: Monitor,
 ) -> Floats | None:
     """Solve for one fold after the other, each part on the rows near its margin, and predict."""
-    decisions = solution.F + solution.intercept[problem.column_numbers]
+    decisions = solution.F + solution.intercept[problem.column_of]
     distance = np.sign(problem.bound) * decisions - 1
     near = problem.using((solution.Z != 0) | _near(distance, problem.strata))
     values: Floats | None = None

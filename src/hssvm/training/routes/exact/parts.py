@@ -85,8 +85,8 @@ def solve_parts(
     few = left[run.sizes[left] <= BATCHED_ROWS]
     if core and few.size > (MANY_PARTS if solver.polishes else 0):
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
-        for numbers in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
-            run.solve_batch(numbers)
+        for indices in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
+            run.solve_batch(indices)
             _emit_share(int((solution.gap <= solver.tol).sum()), problem.n_parts)
         stopped = np.array([status is not Status.MAX_ITER for status in solution.status])
         solution.accept(solver.tol)
@@ -124,75 +124,75 @@ class _Run:
     solution: Solution
     sizes: NDArray[np.int64]
 
-    def solve_batch(self, numbers: NDArray[np.int64]) -> None:
+    def solve_batch(self, indices: NDArray[np.int64]) -> None:
         """Solve parts by the core, or only evaluate them if the fit should stop."""
         solver, solution = self.solver, self.solution
         assert isinstance(solver.kernel, CoreKernel)
         status = self.monitor.stop()
-        batch = self.problem.batch(numbers)
+        batch = self.problem.batch(indices)
         z = solution.Z[batch.rows, batch.columns]
         F = np.empty_like(z)
-        primal, dual, intercept = np.empty((3, numbers.size))
-        steps = np.empty(numbers.size, np.int64)
+        primal, dual, intercept = np.empty((3, indices.size))
+        steps = np.empty(indices.size, np.int64)
         max_steps = 0 if status else int(min(BATCHED_STEPS, solver.max_iter))
         _core.solve_pairs(
             solver.kernel.core, core_rows(as_rows(self.X)), batch.offsets, batch.rows, batch.bound,
             solver.tol, max_steps, z, F, primal, dual, intercept, steps, self.monitor.stop,
         )  # fmt: skip
         status = status or self.monitor.stop()
-        gap = Objective(primal, dual, intercept, np.zeros(numbers.size)).gap
+        gap = Objective(primal, dual, intercept, np.zeros(indices.size)).gap
         finite = np.isfinite(gap)  # the others are left for `solve_one_by_one`
         rows = np.repeat(finite, np.diff(batch.offsets))
         solution.Z[batch.rows[rows], batch.columns[rows]] = z[rows]
         if solution.F.size:
             solution.F[batch.rows[rows], batch.columns[rows]] = F[rows]
-        solved = numbers[finite]
+        solved = indices[finite]
         solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
         solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
         solution.n_iter[solved], solution.n_rounds[solved] = steps[finite], steps[finite] > 0
         if status is not None:
-            solution.end(numbers[solution.gap[numbers] > solver.tol], status)
+            solution.end(indices[solution.gap[indices] > solver.tol], status)
 
-    def solve_one_by_one(self, numbers: NDArray[np.int64]) -> None:
+    def solve_one_by_one(self, indices: NDArray[np.int64]) -> None:
         """Solve parts at the same time, one thread each, after parts that are too large for one."""
         work = self.sizes.astype(np.float64) ** 2
         share = work / work.sum()
         n_threads = thread_count_of(self.solver.kernel)
-        counter = count(self.problem.n_parts - numbers.size + 1)
+        counter = count(self.problem.n_parts - indices.size + 1)
 
-        def solve(number: int, monitor: Monitor, memory: float) -> tuple[Part, Solution]:
-            part = self.problem.part(number)
-            limit = max(costs.MIN_PART_BUDGET, self.solver.max_work * share[number])
-            max_iter = self.solver.max_iter - self.solution.n_iter[number]
+        def solve(index: int, monitor: Monitor, memory: float) -> tuple[Part, Solution]:
+            part = self.problem.part(index)
+            limit = max(costs.MIN_PART_BUDGET, self.solver.max_work * share[index])
+            max_iter = self.solver.max_iter - self.solution.n_iter[index]
             own = replace(self.solver, memory=memory, max_work=limit, max_iter=max_iter)
             start = part.pick(self.solution.Z)
             return part, own.solve(part.problem, part.take(self.X), start, monitor)
 
-        def keep(number: int, part: Part, solved: Solution) -> None:
+        def keep(index: int, part: Part, solved: Solution) -> None:
             solution = self.solution
             part.put(solved.Z, solution.Z)
             if solution.F.size:
                 part.put(solved.F, solution.F)
             for name in ("primal", "dual", "intercept", "gap"):
-                getattr(solution, name)[number] = getattr(solved, name)[0]
-            solution.n_iter[number] += solved.n_iter[0]
-            solution.n_rounds[number] += solved.n_rounds[0]
-            solution.status[number] = solved.status[0]
+                getattr(solution, name)[index] = getattr(solved, name)[0]
+            solution.n_iter[index] += solved.n_iter[0]
+            solution.n_rounds[index] += solved.n_rounds[0]
+            solution.status[index] = solved.status[0]
             solution.n_working = max(solution.n_working, solved.n_working)
             _emit_share(next(counter), self.problem.n_parts)
 
         # A part with more than a thread's share of the work gets all threads.
-        large = share[numbers] > 1 / n_threads
-        for number in numbers[large].tolist():
-            keep(number, *solve(number, self.monitor, self.solver.memory))
-        others = numbers[~large]
+        large = share[indices] > 1 / n_threads
+        for index in indices[large].tolist():
+            keep(index, *solve(index, self.monitor, self.solver.memory))
+        others = indices[~large]
         at_once = others[np.argsort(-work[others], kind="stable")].tolist()
         solved = map_in_threads(
-            lambda number, shared: solve(number, shared, self.solver.memory / n_threads),
+            lambda index, shared: solve(index, shared, self.solver.memory / n_threads),
             at_once, self.monitor, n_threads, 1,
         )  # fmt: skip
-        for number, result in zip(at_once, solved, strict=True):
-            keep(number, *result)
+        for index, result in zip(at_once, solved, strict=True):
+            keep(index, *result)
 
 
 def _emit_share(solved: int, total: int) -> None:

@@ -10,12 +10,12 @@ from hssvm.training.reports.report import FitReport
 
 
 def build_tree(
-    kernel: Kernel, X: Rows, plan: TrainingPlan, report: FitReport, number: int = 0
+    kernel: Kernel, X: Rows, plan: TrainingPlan, report: FitReport, index: int = 0
 ) -> ClusterTree:
     """Build the cluster tree with the given index in the forest."""
     with report.stage("tree"):
         return ClusterTree.build(
-            kernel.coordinates(X), leaf_size=plan.leaf_size, random_state=plan.tree_seed(number)
+            kernel.coordinates(X), leaf_size=plan.leaf_size, random_state=plan.tree_seed(index)
         )
 
 
@@ -25,10 +25,10 @@ def compress_kernel(
     tree: ClusterTree,
     plan: TrainingPlan,
     report: FitReport,
-    number: int = 0,
+    index: int = 0,
     scratch: Scratch | None = None,
 ) -> HSSMatrix:
     """Compress the kernel matrix on the tree with the given index."""
-    seed = plan.tree_seed(number)
+    seed = plan.tree_seed(index)
     with report.stage("compress"):
         return compress(kernel, X, tree, plan.compressor, random_state=seed, scratch=scratch)

@@ -71,12 +71,12 @@ def train_forest(
         forest, report, start = earlier, earlier.report, None
         report.resume()
 
-    def train_one(number: int, monitor: Monitor) -> TrainedTree:
-        own = report if number == 0 else FitReport()
-        tree = build_tree(kernel, X, plan, own, number)
-        matrix = compress_kernel(kernel, X, tree, plan, own, number, scratch)
+    def train_one(index: int, monitor: Monitor) -> TrainedTree:
+        own = report if index == 0 else FitReport()
+        tree = build_tree(kernel, X, plan, own, index)
+        matrix = compress_kernel(kernel, X, tree, plan, own, index, scratch)
         operator = HSSOperator(matrix)
-        return train_tree(operator, problem, plan, own, monitor, start, number, warm_start=True)
+        return train_tree(operator, problem, plan, own, monitor, start, index, warm_start=True)
 
     missing = range(forest.n_trees, plan.n_trees)
     for trained in train_trees(train_one, missing, monitor, plan.trees_at_a_time(memory)):
@@ -98,7 +98,7 @@ def train_tree(
     report: FitReport,
     monitor: Monitor,
     start: Floats | None = None,
-    number: int = 0,
+    index: int = 0,
     *,
     state: WorkingSetState | None = None,
     warm_start: bool = False,
@@ -108,7 +108,7 @@ def train_tree(
     An interrupted refinement can be resumed from its state.
     """
     matrix = operator.matrix
-    check = number == 0 and operator.communicator.size == 1
+    check = index == 0 and operator.communicator.size == 1
     if check:
         monitor.advise(check_features(matrix.X, matrix.kernel), report)
     out_of_fold, k = None, problem.k
@@ -140,7 +140,7 @@ def train_tree(
         if matrix.projection and not refined:
             exchange = None if operator.top is None else operator.top.far_field
             expansions = LeafExpansions.of(matrix, solution.Z, solution.intercept, exchange)
-        if number == 0:
+        if index == 0:
             estimate_errors(report, operator, solution, REPORT_ROWS, plan.seed)
     if check:
         monitor.advise(check_kernel(matrix.X, matrix.kernel, plan.seed), report)
