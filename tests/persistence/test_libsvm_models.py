@@ -259,7 +259,7 @@ def test_one_vs_one_on_the_compressed_kernel(dtype, X, rng, tmp_path, monkeypatc
     y, path = labels_of(X, 4, rng), tmp_path / "model"
     model = SVC(multi_class="ovo", refine=False, leaf_size=20, n_trees=1, tol=1e-2, random_state=0)
     model.fit(X.astype(dtype), y)
-    with pytest.raises(ValueError, match=r"LIBSVM with the exact one.*refine=True"):
+    with pytest.raises(ValueError, match=r"LIBSVM needs .* the exact kernel.*refine=True"):
         model.save_libsvm(path)
     model.set_params(prediction="exact").save_libsvm(path)
     precision = EXACT if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-4}

@@ -114,17 +114,13 @@ class TrainingConfig:
         n = n_rows or X.shape[0]
         if self.solver == "paper":
             return False
-        if n_rows is None and self.compresses_nothing(n):
+        if n_rows is None and is_one_leaf(n, self.leaf_size):
             return True
         if self.refine != "auto":
             return bool(self.refine)
         work = n**2 * LazyKernelMatrix(kernel, X).value_cost
         logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
         return work < costs.AFFORDABLE_PASS and self.n_trees is None
-
-    def compresses_nothing(self, n_rows: int) -> bool:
-        """Whether all rows form one leaf."""
-        return n_rows <= max(EXACT_ROWS, self.leaf_size or 0)
 
     def plan(
         self, n_rows: int, n_features: int = 1, *, route: Route, sparse: bool = False
@@ -190,3 +186,8 @@ class TrainingConfig:
             return self.n_trees
         single = self.solver == "paper" or self.exact_prediction or not self.extends_to_new_points
         return 1 if single else FOREST_TREES
+
+
+def is_one_leaf(n_rows: int, leaf_size: int | None) -> bool:
+    """Whether all rows form one leaf, so that nothing is compressed."""
+    return n_rows <= max(EXACT_ROWS, leaf_size or 0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import BaseProblem
 from hssvm.training.compressed_start import compressed_start_pays
-from hssvm.training.config import TrainingConfig
+from hssvm.training.config import TrainingConfig, is_one_leaf
 from hssvm.training.plan import Route, TrainingPlan
 from hssvm.training.tasks import Task
 
@@ -55,7 +55,7 @@ def _starts_compressed(
     config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows
 ) -> bool:
     """Whether an exact solution starts on the compressed kernel."""
-    if problem.n_parts > 1 or config.compresses_nothing(problem.n):
+    if problem.n_parts > 1 or is_one_leaf(problem.n, config.leaf_size):
         return False
     single = problem.part(0).problem
     if not single.sparse_solution:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.calibration import Calibration
 from hssvm.estimators.models.saving import SavableEstimator
@@ -67,13 +66,7 @@ class LibsvmEstimator(SavableEstimator):
         >>> bool(np.allclose(loaded.decision_function(X), model.decision_function(X)))
         True
         """
-        check_is_fitted(self)
-        if not self._predictor().rows_are_support:
-            raise ValueError(
-                "the model predicts with the compressed kernel, and LIBSVM with the exact one, so "
-                "their predictions would differ; fit with refine=True"
-            )
-        content = to_libsvm(self, self._require_exact("save_libsvm"))
+        content = to_libsvm(self, self._require_exact_predictions("LIBSVM"))
         if self.feature_factor_ is None and range_path is not None:
             raise ValueError("the model does not scale the features; leave out range_path")
         if self.feature_factor_ is not None:

@@ -38,7 +38,7 @@ from hssvm.training import (
     Task,
 )
 from hssvm.training.certificate import Certificate, certify
-from hssvm.training.config import EXACT_ROWS
+from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
 
 
@@ -136,11 +136,9 @@ class KernelModel(
                     "predict worse; set prediction='auto', or fit with n_trees=1 or refine=True"
                 )
             return self._require_exact("prediction='exact'")
-        if self._compressed is None and self.fit_report_.n_rows <= max(
-            EXACT_ROWS, self.leaf_size or 0
-        ):
-            return self._require_exact("prediction='compressed'")  # nothing is compressed
         if self._compressed is None:
+            if is_one_leaf(self.fit_report_.n_rows, self.leaf_size):
+                return self._require_exact("prediction='compressed'")
             raise ValueError(
                 "Compressed prediction is unavailable: the model was refined, its compressor is "
                 "not a projection, or it was saved with prediction='exact'; fit with refine=False "

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.inputs.parameters import AT_LEAST_0, check_parameter
 from hssvm.estimators.models.reports import untrained_report
@@ -65,13 +64,7 @@ class ReducibleEstimator(SavableEstimator):
         >>> bool(small.score(X[2000:], y[2000:]) >= model.score(X[2000:], y[2000:]) - 0.001)
         True
         """
-        check_is_fitted(self)
-        if not self._predictor().rows_are_support:
-            raise ValueError(
-                "the model predicts with compressed kernels, from the rows of one leaf of each "
-                "tree; reduce is for models on the exact kernel: fit with refine=True"
-            )
-        exact = self._require_exact("reduce")
+        exact = self._require_exact_predictions("reduce")
         if isinstance(exact.kernel, IndexedKernel):
             raise ValueError(f"reduce needs rows of numbers, which {exact.kernel!r} does not have")
         check_parameter("max_loss", max_loss, [AT_LEAST_0])

@@ -124,6 +124,16 @@ class SavableEstimator(BaseEstimator):
             )
         return self._exact
 
+    def _require_exact_predictions(self, what: str) -> ExpansionPredictor:
+        """Return the exact predictor of a fitted model; ValueError if it predicts with another."""
+        check_is_fitted(self)
+        if not self._predictor().rows_are_support:
+            raise ValueError(
+                f"{what} needs a model that predicts with the exact kernel, but this one predicts "
+                "with the compressed kernel; fit with refine=True"
+            )
+        return self._require_exact(what)
+
     def _pack(self) -> tuple[dict[str, Any], Arrays]:
         """Return the JSON document of a file, and its arrays."""
         try:
