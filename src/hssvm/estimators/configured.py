@@ -87,8 +87,9 @@ class ConfiguredSVM(BaseEstimator):
             )
         if self.compressor is not None and not self.compressor.projection and n_trees > 1:
             raise InvalidParameterError(
-                f"n_trees={n_trees} needs a compressed kernel that extends to new points, unlike "
-                f"that of compressor={self.compressor!r}; set compressor=None or n_trees=None"
+                f"n_trees={n_trees} needs a compressed kernel that extends to new points, but "
+                f"compressor={self.compressor!r} makes one that does not; set compressor=None or "
+                "n_trees=None"
             )
         if self._refine_requested and self.solver == "paper":
             raise ValueError(

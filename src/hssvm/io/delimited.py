@@ -149,8 +149,8 @@ def _labels(source: Source, labels: list[str], numeric: bool | None) -> tuple[ND
     numbers = [_number(label) for label in labels]
     if numeric and None in numbers:
         raise ValueError(
-            f"{source}: the label {labels[numbers.index(None)][:40]!r} is not a number, but those "
-            "of the first rows are; correct it, or leave out the labels"
+            f"{source}: the label {labels[numbers.index(None)][:40]!r} is not a number, but the "
+            "labels of the first rows are; correct it, or leave out the labels"
         )
     if numeric is False or None in numbers:
         return np.array(labels, dtype=np.str_), False

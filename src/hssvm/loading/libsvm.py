@@ -77,8 +77,8 @@ def load_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     content = read_libsvm(path, n_features)
     if content.sigmoids is not None and content.n_classes > 2:
         warnings.warn(
-            f"the probabilities of {path} are left out: LIBSVM computes those of more than two "
-            "classes in another way than hssvm; train with probability='sigmoid' to have some",
+            f"the probabilities of {path} are left out: with more than two classes, LIBSVM "
+            "computes them in another way than hssvm; train with probability='sigmoid' to get some",
             stacklevel=2,
         )
     try:

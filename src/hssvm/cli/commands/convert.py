@@ -26,9 +26,9 @@ def convert(
         ),
     ] = None,
 ) -> None:
-    """Convert a model to a LIBSVM model, or a LIBSVM model to one of hssvm.
+    """Convert a model of hssvm to a LIBSVM model, or a LIBSVM model to a model of hssvm.
 
-    The content of the file decides which of both is done. The decision values remain the same.
+    The content of the file determines the direction. The decision values remain the same.
 
     hssvm convert a9a.hssvm a9a.model; svm-predict a9a.test a9a.model labels.txt
 

@@ -18,8 +18,8 @@ def train(
         typer.Option(
             "--output",
             "-o",
-            help="Model file; - is stdout.  [default: that of --resume, or the name of the data "
-            "file with the extension .hssvm, in the working folder]",
+            help="Model file; - is stdout.  [default: the model of --resume, or the name of the "
+            "data file with the extension .hssvm, in the working folder]",
         ),
     ] = None,
     task: options.TaskName = None,

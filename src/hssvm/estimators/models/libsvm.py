@@ -125,7 +125,7 @@ def integer_labels(classes: NDArray[Any]) -> NDArray[np.int64]:
     labels = classes.astype(np.int64) if fits else np.empty(0, np.int64)
     if not np.array_equal(labels, classes):
         raise ValueError(
-            "the labels of LIBSVM are integers of at most 32 bits, but those of the model are "
+            "the labels of LIBSVM are integers of at most 32 bits, but the model has the labels "
             f"{', '.join(map(str, classes[:5].tolist()))}{', ...' if classes.size > 5 else ''}; "
             "replace them by integers before fitting"
         )
@@ -148,7 +148,7 @@ def _sigmoids(calibration: Calibration, n_classes: int) -> NDArray[np.float64] |
     if n_classes == 2 and method == "temperature":  # softmax of -beta f and beta f
         return np.array([[-2 * curves[0][0]], [0.0]])
     warn(
-        "probabilities are left out: those of LIBSVM are sigmoids of the decision values of two "
+        "probabilities are left out: LIBSVM supports only sigmoids of the decision values of two "
         "classes; fit two classes with probability='sigmoid' to keep them",
         UserWarning,
     )
