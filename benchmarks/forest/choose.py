@@ -17,7 +17,7 @@ from benchmarks.command import run as run_command
 from benchmarks.forest.problems import NAMES, load_forest, quietly
 from benchmarks.tables import percent, seconds, setup, table
 from benchmarks.timing import Fastest
-from hssvm import SVR
+from hssvm import HSS, SVR
 from hssvm.estimators.inputs.labels import classify
 
 SETTINGS = [
@@ -31,7 +31,10 @@ def run(name, setting, n_trees):
     """Seconds of the fastest tree, and the scores by number of trees."""
     make, parameters, (X, y, X_test, y_test) = load_forest(name)
     leaf_size, max_rank, tol = setting.split(":")
-    options = {"leaf_size": int(leaf_size), "max_rank": int(max_rank), "tol": float(tol)}
+    options = {
+        "approximation": HSS(leaf_size=int(leaf_size), max_rank=int(max_rank)),
+        "tol": float(tol),
+    }
     values, fastest = [], Fastest()
     for seed in range(n_trees):
         model = make(**parameters, **options, refine=False, n_trees=1, random_state=seed)

@@ -15,7 +15,7 @@ from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
 from benchmarks.tables import gigabytes, number, percent, seconds, setup, table
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 
 LIMIT = 7200
 TEST_ROWS = 200_000
@@ -25,10 +25,10 @@ def run(n_rows, numbers_of_trees):
     """Figures by number of trees."""
     X, y = synthetic(n_rows)
     X_test, y_test = synthetic(TEST_ROWS, seed=1)
-    model = SVC(C=1.0, gamma=1 / 36, refine=False, random_state=0, warm_start=True)
+    model = SVC(C=1.0, gamma=1 / 36, approximation=HSS(), random_state=0, warm_start=True)
     total, steps = 0.0, []
     for n_trees in numbers_of_trees:
-        total += timed(lambda: model.set_params(n_trees=n_trees).fit(X, y))[1]
+        total += timed(lambda: model.set_params(approximation=HSS(n_trees=n_trees)).fit(X, y))[1]
         accuracy = 100 * float(model.score(X_test, y_test))
         steps.append({"trees": n_trees, "fit": total, "accuracy": accuracy, "peak": peak_bytes()})
     return {"rows": n_rows, "steps": steps}

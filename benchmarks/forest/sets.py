@@ -15,13 +15,13 @@ from benchmarks.command import run as run_command
 from benchmarks.forest.problems import NAMES, load_forest, quietly
 from benchmarks.tables import cell, number, percent, prefixes, seconds, setup, share, table
 from benchmarks.timing import Fastest, timed
-from hssvm import SVR
+from hssvm import HSS, SVR
 
 SETS = [name for name in NAMES if name != "covtype.binary"]
 ONE_SEED = {"mnist", "fashion-mnist"}
 KINDS = {
-    "one tree": {"refine": False, "n_trees": 1, "max_rank": 72},
-    "forest": {"refine": False},
+    "one tree": {"approximation": HSS(n_trees=1, max_rank=72)},
+    "forest": {"approximation": HSS()},
 }
 
 

@@ -23,7 +23,7 @@ from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
 from benchmarks.tables import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm.kernels import Tanimoto
 
 N_EXACT, N_TEST, N_LARGE, N_LARGE_TEST = 10_000, 2000, 100_000, 5000
@@ -38,11 +38,11 @@ MODELS = {
         500, n_jobs=-1, random_state=0, **BALANCED
     ),
 }
-LARGE = {"exact": {"refine": True}, "forest": {"refine": False}}
+LARGE = {"exact": {"refine": True}, "forest": {"approximation": HSS()}}
 
 
 def tanimoto_trees(n_trees):
-    options = {"refine": False, "n_trees": n_trees, "random_state": 0}
+    options = {"approximation": HSS(n_trees=n_trees), "random_state": 0}
     return SVC(1.0, kernel="tanimoto", **options, **BALANCED)
 
 

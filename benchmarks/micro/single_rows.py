@@ -22,11 +22,11 @@ from benchmarks.command import run as run_command
 from benchmarks.datasets import load
 from benchmarks.tables import cell, number, setup, table
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 
 MODELS = {
-    "forest": {"refine": False},
-    "one tree": {"refine": False, "n_trees": 1},
+    "forest": {"approximation": HSS()},
+    "one tree": {"approximation": HSS(n_trees=1)},
     "exact": {"refine": True},
 }
 

@@ -19,7 +19,7 @@ from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
 from benchmarks.tables import gigabytes, number, runs_table, seconds, setup
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm.cli.app import app
 
 LIMIT = 3600
@@ -34,7 +34,7 @@ def run(n_rows, n_trees):
     rng = np.random.default_rng(0)
     X = rows(rng, TRAINING_ROWS)
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0
-    model = SVC(C=1, gamma=0.1, refine=False, n_trees=n_trees, random_state=0).fit(X, y)
+    model = SVC(C=1, gamma=0.1, approximation=HSS(n_trees=n_trees), random_state=0).fit(X, y)
     _, alone = timed(lambda: model.predict(X))
     with tempfile.TemporaryDirectory() as folder:
         data, saved = Path(folder) / "rows.parquet", Path(folder) / "model.hssvm"

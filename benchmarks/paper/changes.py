@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.paper import published
 from benchmarks.paper.methods import SEED, accuracy, gamma_of, load_double
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm.hss import HSSANN, NestedNystroem, compress, estimate_error, nystroem
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
@@ -58,7 +58,7 @@ def least_eigenvalue(matrix):
 def one_kernel(name):
     """Predict with the compressed kernel of the training, or with the exact one."""
     X, y, X_test, y_test = load_double(name)
-    model = SVC(C=1, gamma=gamma_of(SETS[name]), refine=False, n_trees=1, random_state=SEED)
+    model = SVC(C=1, gamma=gamma_of(SETS[name]), approximation=HSS(n_trees=1), random_state=SEED)
     model.fit(X, y)
     found = {}
     for key, prediction in (("leafwise", "compressed"), ("exact", "exact")):

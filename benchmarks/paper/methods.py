@@ -15,7 +15,7 @@ from benchmarks.datasets import narrow
 from benchmarks.libsvm_files import load
 from benchmarks.paper import multiblock, published
 from benchmarks.timing import timed
-from hssvm import SVC, svc_path
+from hssvm import HSS, SVC, svc_path
 from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
@@ -84,7 +84,9 @@ def compressed(name, h, Cs):
     X, y, X_test, y_test = load_double(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        path = svc_path(X, y, Cs, gamma=gamma_of(h), n_trees=1, random_state=SEED)
+        path = svc_path(
+            X, y, Cs, gamma=gamma_of(h), approximation=HSS(n_trees=1), random_state=SEED
+        )
     values, in_predict = timed(lambda: path.decision_function(X_test))
     report = path.fit_report_
     return {

@@ -27,7 +27,7 @@ from benchmarks.limit import limited
 from benchmarks.peers.settings import load_setting
 from benchmarks.tables import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 
 NAMES = ["cod-rna", "covtype.binary"]
 ROWS = [1000, 3000, 10_000, 30_000, 100_000, 464_810]
@@ -53,7 +53,7 @@ def nystroem(n_components):
 METHODS = {
     "hssvm": lambda C, gamma: SVC(C=C, gamma=gamma, random_state=SEED),
     "hssvm, refine=False": lambda C, gamma: SVC(
-        C=C, gamma=gamma, refine=False, n_trees=1, random_state=SEED
+        C=C, gamma=gamma, approximation=HSS(n_trees=1), random_state=SEED
     ),
     "SVC of scikit-learn": lambda C, gamma: LibSVM(C=C, gamma=gamma, cache_size=2000),
     "SVC of scikit-learn-intelex": intel,

@@ -16,12 +16,12 @@ from benchmarks.memory import peak_bytes
 from benchmarks.peers.settings import load_setting
 from benchmarks.tables import gigabytes, megabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 
 NAME = "covtype.binary"
 FITS = {
     "exact": {"refine": True, "tol": 1e-2, "memory_limit": "12GB"},
-    "forest": {"refine": False},
+    "forest": {"approximation": HSS()},
 }
 
 

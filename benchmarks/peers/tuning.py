@@ -12,7 +12,7 @@ from benchmarks.command import run_sets
 from benchmarks.peers.settings import load_setting
 from benchmarks.tables import number, power, seconds, setup, table
 from benchmarks.timing import Fastest
-from hssvm import SVC, svc_path
+from hssvm import HSS, SVC, svc_path
 
 NAMES = ["ijcnn1", "cod-rna", "a9a", "w8a"]
 PATHS = {"C 0.01 to 10": np.logspace(-2, 1, 10), "C 0.01 to 100": np.logspace(-2, 2, 10)}
@@ -22,7 +22,7 @@ def run(name, repeats):
     """Seconds of a fit and of the paths, and the largest gap of each."""
     (X, y, _, _), parameters = load_setting(name)
     C, gamma = parameters["C"], parameters["gamma"]
-    common = {"gamma": gamma, "refine": False, "n_trees": 1, "random_state": 0}
+    common = {"gamma": gamma, "approximation": HSS(n_trees=1), "random_state": 0}
     runs = {"fit": lambda: SVC(C=C, **common).fit(X, y)}
     for label, Cs in PATHS.items():
         runs[label] = lambda Cs=Cs: svc_path(X, y, Cs, **common)

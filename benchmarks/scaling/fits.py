@@ -11,6 +11,7 @@ from benchmarks.scaling.alone import N_ITER, NEVER
 from benchmarks.scaling.memory import Peak
 from benchmarks.scaling.partitions import gamma_of, make_piece, make_pieces
 from benchmarks.timing import timed
+from hssvm import HSS
 from hssvm.dask import SVC
 from hssvm.dask.partitions import as_partitions
 from hssvm.dask.plan import plan
@@ -35,7 +36,7 @@ def measure(client, rows, n_features=18, *, n_trees=1, only_iterations=False):
     pieces = make_pieces(n_workers * rows, n_features)
     pids = list(client.run(os.getpid).values())
     limits = {"tol": NEVER, "max_iter": N_ITER} if only_iterations else {}
-    parameters = {"gamma": gamma_of(n_features), "n_trees": n_trees, "refine": False, **limits}
+    parameters = {"gamma": gamma_of(n_features), "approximation": HSS(n_trees=n_trees), **limits}
     model = SVC(**parameters, random_state=0, client=client)
     with Peak([*pids, os.getpid()]) as peak, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -19,7 +19,7 @@ from benchmarks.memory import peak_bytes
 from benchmarks.scaling.partitions import gamma_of, make_piece
 from benchmarks.tables import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
-from hssvm import SVC
+from hssvm import HSS, SVC
 
 CASES = [(2_000_000, None), (2_000_000, 2.0), (8_000_000, 6.0)]
 """Rows, and GB that the process may take."""
@@ -38,8 +38,7 @@ def fit(n_rows, limit, n_trees, members):
     X, y = make_piece(n_rows, 0)
     model = SVC(
         gamma=gamma_of(X.shape[1]),
-        n_trees=n_trees,
-        refine=False,
+        approximation=HSS(n_trees=n_trees),
         memory_limit=None if limit is None else 1e9 * limit - X.nbytes - OTHERS,
         random_state=0,
     )

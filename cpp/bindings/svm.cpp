@@ -6,7 +6,7 @@
 #include "gil.hpp"
 #include "kernel_matrix.hpp"
 #include "module.hpp"
-#include "svm/pairs.hpp"
+#include "svm/parts.hpp"
 #include "svm/prox.hpp"
 #include "svm/small.hpp"
 #include "svm/smo.hpp"
@@ -86,36 +86,80 @@ void bind_small(nb::module_& m) {
 }
 
 template <class T>
-void bind_pairs(nb::module_& m) {
-    m.def(
-        "solve_pairs",
+svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<const T> bound,
+                         Matrix<const T> linear, bool symmetric, Array<const double> l1_weight,
+                         Array<const double> tol, Matrix<T> z, Matrix<T> F, Matrix<double> primal,
+                         Matrix<double> dual, Matrix<double> intercept, Matrix<Index> steps) {
+    check_offsets(offsets, size(rows));
+    check_indices(rows, n_rows);
+    const Index n_parts = size(offsets) - 1, m = size(rows), k = static_cast<Index>(bound.shape(1));
+    const auto has = [](const auto& array, Index n, Index width) {
+        return static_cast<Index>(array.shape(0)) == n &&
+               static_cast<Index>(array.shape(1)) == width;
+    };
+    require(has(bound, m, k) && has(linear, m, k) && has(z, m, k) && has(F, m, k) &&
+                has(primal, n_parts, k) && has(dual, n_parts, k) && has(intercept, n_parts, k) &&
+                has(steps, n_parts, k) && size(l1_weight) == k && size(tol) == k,
+            "solve_parts: shapes do not match");
+    return {n_parts,        k,
+            offsets.data(), rows.data(),
+            bound.data(),   linear.data(),
+            symmetric,      l1_weight.data(),
+            tol.data(),     z.data(),
+            F.data(),       primal.data(),
+            dual.data(),    intercept.data(),
+            steps.data()};
+}
+
+template <class T>
+void bind_parts(nb::module_& m) {
+    const auto bind = [&m](auto solve, auto... kernel) {
+        m.def("solve_parts", solve, kernel..., "offsets"_a.noconvert(), "rows"_a.noconvert(),
+              "bound"_a.noconvert(), "linear"_a.noconvert(), "symmetric"_a,
+              "l1_weight"_a.noconvert(), "tol"_a.noconvert(), "max_steps"_a, "z"_a.noconvert(),
+              "F"_a.noconvert(), "primal"_a.noconvert(), "dual"_a.noconvert(),
+              "intercept"_a.noconvert(), "steps"_a.noconvert(), "stop"_a = nb::none());
+    };
+    bind(
         [](const hss::Kernel& kernel, const Rows& X, Indices offsets, Indices rows,
-           Array<const T> bound, double tol, Index max_steps, Array<T> z, Array<T> F,
-           Array<double> primal, Array<double> dual, Array<double> intercept, Array<Index> steps,
-           nb::object stop) {
+           Matrix<const T> bound, Matrix<const T> linear, bool symmetric,
+           Array<const double> l1_weight, Array<const double> tol, Index max_steps, Matrix<T> z,
+           Matrix<T> F, Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
+           Matrix<Index> steps, nb::object stop) {
             const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!dense) throw nb::type_error("X must be dense, with the dtype of z");
-            check_offsets(offsets, size(rows));
-            check_indices(rows, dense->n);
-            const Index n_pairs = size(offsets) - 1;
-            require(size(bound) == size(rows) && size(z) == size(rows) && size(F) == size(rows) &&
-                        size(primal) == n_pairs && size(dual) == n_pairs &&
-                        size(intercept) == n_pairs && size(steps) == n_pairs,
-                    "solve_pairs: shapes do not match");
-            const svm::Pairs<T> pairs{n_pairs,          offsets.data(), rows.data(),   bound.data(),
-                                      z.data(),         F.data(),       primal.data(), dual.data(),
-                                      intercept.data(), steps.data()};
+            const auto parts = make_parts<T>(dense->n, offsets, rows, bound, linear, symmetric,
+                                             l1_weight, tol, z, F, primal, dual, intercept, steps);
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
-                svm::solve_pairs<T>(kernel, *dense, pairs, tol, max_steps, watched);
+                const auto make = [&](const Index* own, Index q) {
+                    return svm::OwnKernelRows<T>(kernel, *dense, own, q);
+                };
+                svm::solve_parts<T>(make, parts, max_steps, watched);
             }
             watched.rethrow();
         },
-        "kernel"_a, "X"_a, "offsets"_a.noconvert(), "rows"_a.noconvert(), "bound"_a.noconvert(),
-        "tol"_a, "max_steps"_a, "z"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(),
-        "dual"_a.noconvert(), "intercept"_a.noconvert(), "steps"_a.noconvert(),
-        "stop"_a = nb::none());
+        "kernel"_a, "X"_a);
+    bind(
+        [](const KernelMatrix& K, Indices offsets, Indices rows, Matrix<const T> bound,
+           Matrix<const T> linear, bool symmetric, Array<const double> l1_weight,
+           Array<const double> tol, Index max_steps, Matrix<T> z, Matrix<T> F,
+           Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
+           Matrix<Index> steps, nb::object stop) {
+            const auto parts = make_parts<T>(K.n, offsets, rows, bound, linear, symmetric,
+                                             l1_weight, tol, z, F, primal, dual, intercept, steps);
+            svm::Watch watched = watch(stop);
+            {
+                ReleaseGil release;
+                const auto make = [&](const Index* own, Index q) {
+                    return svm::WholeKernelRows<T>(*K.matrix, own, q);
+                };
+                svm::solve_parts<T>(make, parts, max_steps, watched);
+            }
+            watched.rethrow();
+        },
+        "K"_a);
 }
 
 template <class T>
@@ -196,8 +240,8 @@ void bind_svm(nb::module_& m) {
     bind_functions<double>(m);
     bind_small<float>(m);
     bind_small<double>(m);
-    bind_pairs<float>(m);
-    bind_pairs<double>(m);
+    bind_parts<float>(m);
+    bind_parts<double>(m);
 }
 
 }  // namespace bindings

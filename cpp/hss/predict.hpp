@@ -79,7 +79,8 @@ void grouped_product(const Kernel& kernel, const Rows& X, const Index* x_order,
 }
 
 // The kernel expansions of the leaves of one tree: rows[ends[g] : ends[g + 1]] of Y, and of W,
-// which is (., k) in C order, belong to leaf g. `route` finds the leaf of a new point.
+// which is (., k) in C order, belong to leaf g, and so does row g of the constants, if there are
+// any. Values are clipped to [-clip, clip]. `route` finds the leaf of a new point.
 template <class T>
 struct LeafExpansions {
     Kernel kernel;
@@ -88,6 +89,8 @@ struct LeafExpansions {
     const T* W;
     Index k, depth;
     const T *directions, *thresholds;
+    const T* constants;  // (n_leaves, k), or null
+    T clip;
 };
 
 // out += the values at the rows of X, one at a time: with few rows per leaf, products of matrices
@@ -97,9 +100,14 @@ void add_few_values(const LeafExpansions<T>& tree, const DenseRows<T>& X, T* out
     constexpr Index tile = 512, chunk = 8;
     const Index p = X.p, k = tree.k;
     auto add = [&](Index i) {
-        T values[tile];
+        static thread_local Buffer<T> buffer;
+        T values[tile], *sum = buffer.take(k);
         const T* x = X.data + i * p;
         const Index leaf = leaf_of(X, i, tree.depth, tree.directions, tree.thresholds);
+        if (tree.constants)
+            std::copy_n(tree.constants + leaf * k, k, sum);
+        else
+            std::fill_n(sum, k, T(0));
         for (Index y = tree.ends[leaf]; y < tree.ends[leaf + 1]; y += tile) {
             const Index n = std::min(tile, tree.ends[leaf + 1] - y);
             if (tree.kernel.needs_norms())
@@ -114,10 +122,11 @@ void add_few_values(const LeafExpansions<T>& tree, const DenseRows<T>& X, T* out
             }
             const View<const T> W{tree.W + y * k, k, n};
             if (k == 1)
-                out[i] += simd::dot(values, W.data, n);
+                sum[0] += simd::dot(values, W.data, n);
             else
-                add_columns<T>(W, values, out + i * k);
+                add_columns<T>(W, values, sum);
         }
+        for (Index c = 0; c < k; ++c) out[i * k + c] += std::clamp(sum[c], -tree.clip, tree.clip);
     };
     parallel_for((X.n + chunk - 1) / chunk, [&](Index c) {
         for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i) add(i);

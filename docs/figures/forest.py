@@ -7,7 +7,7 @@ this file for the pages that show the figure.
 import numpy as np
 from matplotlib import pyplot as plt
 
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm.plotting import BoundaryDisplay
 
 rng = np.random.default_rng(0)
@@ -16,7 +16,9 @@ signal = np.sin(2.2 * np.hypot(*X.T) - np.arctan2(*X.T))
 y = signal + 0.5 * rng.standard_normal(len(X)) > 0
 
 exact = SVC(C=5, gamma=1.0, random_state=0).fit(X, y)
-forest = SVC(C=5, gamma=1.0, n_trees=10, leaf_size=64, max_rank=4, random_state=0).fit(X, y)
+forest = SVC(
+    C=5, gamma=1.0, approximation=HSS(n_trees=10, leaf_size=64, max_rank=4), random_state=0
+).fit(X, y)
 
 displays = {
     "one tree": BoundaryDisplay.from_estimator(forest, X[:300], y[:300], tree=0),

@@ -11,7 +11,7 @@ The compressed kernel is an approximation. ``certify`` measures its effect; refi
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hssvm import SVC, SVR
+from hssvm import HSS, SVC, SVR
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((6000, 10))
@@ -23,7 +23,7 @@ parameters = {"C": 10, "gamma": 0.1, "random_state": 0}
 # belongs to the compressed problem. ``certify`` evaluates the same coefficients on the exact
 # kernel, and bounds how far they are from its solution.
 
-compressed = SVC(**parameters, refine=False, n_trees=1).fit(X[:4000], y[:4000])
+compressed = SVC(**parameters, approximation=HSS(n_trees=1)).fit(X[:4000], y[:4000])
 report = compressed.fit_report_
 print(f"gap on the compressed kernel {report.gap[0]:.1e}, kernel error {report.kernel_error:.2f}")
 print(compressed.certify(X[:4000], y[:4000]))

@@ -1,8 +1,9 @@
 """Nonlinear support vector machines at scale.
 
 `SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
-once; `SVR` is for regression, `OneClassSVM` for novelty detection; `load` loads a saved model,
-`load_libsvm` a LIBSVM model; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
+once; `SVR` is for regression, `OneClassSVM` for novelty detection; `Cells` and `HSS`
+are their approximations for many rows; `load` loads a saved model, `load_libsvm` a LIBSVM model;
+`patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
 The packages, each built on the next ones: `loading`; `model_selection`, `dask` (estimators for
 more than one machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `export` (to NumPy
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from hssvm.estimators import SVC, SVR, OneClassSVM, svc_path
     from hssvm.loading import load, load_libsvm
     from hssvm.model_selection import SVCCV, SVRCV
+    from hssvm.training import HSS, Cells
 
 __version__ = version("hssvm")
 __all__ = [
-    "SVC", "SVCCV", "SVR", "SVRCV", "OneClassSVM", "__version__", "load", "load_libsvm",
-    "patch_sklearn", "svc_path", "unpatch_sklearn",
+    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "OneClassSVM", "__version__", "load",
+    "load_libsvm", "patch_sklearn", "svc_path", "unpatch_sklearn",
 ]  # fmt: skip
 
 _PACKAGES = (
@@ -34,6 +36,8 @@ _PACKAGES = (
     "training",
 )  # fmt: skip
 _MODULES = {
+    "Cells": "training",
+    "HSS": "training",
     "SVC": "estimators",
     "SVR": "estimators",
     "OneClassSVM": "estimators",

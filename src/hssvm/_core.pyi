@@ -43,7 +43,7 @@ class KernelMatrix:
     ) -> None: ...
 
 class LeafExpansions:
-    """The kernel expansions of the leaves of one tree; see `Kernel.leaf_expansions`."""
+    """The kernel expansions of the leaves of one tree; see `hssvm.predictors.LeafExpansions`."""
 
     def __init__(
         self,
@@ -54,6 +54,8 @@ class LeafExpansions:
         W: _Floats,
         directions: _Floats,
         thresholds: _Floats,
+        constants: _Floats | None,
+        clip: float,
     ) -> None: ...
     def add_to(self, X: _Floats, out: _Floats) -> None: ...
 
@@ -262,13 +264,36 @@ def solve_small(
     max_steps: int,
     stop: Callable[[], object] | None = None,
 ) -> tuple[int, float]: ...
-def solve_pairs(
+@overload
+def solve_parts(
     kernel: Kernel,
     X: Rows,
     offsets: _Indices,
     rows: _Indices,
     bound: _Floats,
-    tol: float,
+    linear: _Floats,
+    symmetric: bool,
+    l1_weight: NDArray[np.float64],
+    tol: NDArray[np.float64],
+    max_steps: int,
+    z: _Floats,
+    F: _Floats,
+    primal: NDArray[np.float64],
+    dual: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    steps: _Indices,
+    stop: Callable[[], object] | None = None,
+) -> None: ...
+@overload
+def solve_parts(
+    K: KernelMatrix,
+    offsets: _Indices,
+    rows: _Indices,
+    bound: _Floats,
+    linear: _Floats,
+    symmetric: bool,
+    l1_weight: NDArray[np.float64],
+    tol: NDArray[np.float64],
     max_steps: int,
     z: _Floats,
     F: _Floats,

@@ -31,7 +31,14 @@ SECONDS_PER_INTERIOR_POINT, SECONDS_PER_INTERIOR_CUBE = 0.05, 2e-9
 """A solution by the interior-point method: a constant, and a factor on the cube of the number of
 rows."""
 
+CELL_SLOWDOWN = 4.0
+"""Time of a fit of cells relative to their kernel values: rows of the kernel are computed when the
+solver needs them, and the steps of the solver take as long."""
+
 # Budgets
+
+CELL_BUDGET = 15.0
+"""Kernel values of all cells of a fit whose size is chosen from the data."""
 
 AFFORDABLE_PASS = 60.0
 """Pass over the kernel matrix up to which refine='auto' solves on the exact kernel."""

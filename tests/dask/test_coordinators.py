@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 import hssvm
 import hssvm.dask
+from hssvm import HSS
 from hssvm.hss.top import group_parts
 
 
@@ -44,7 +45,9 @@ def test_the_same_model_as_on_one_machine(client4, rng):
     local = hssvm.SVC(**parameters, refine=True).fit(X, y)
     assert_allclose(exact.fit_report_.objective, local.fit_report_.objective, rtol=1e-4)
     assert_allclose(exact.decision_function(new), local.decision_function(new), atol=0.05)
-    compressed = hssvm.dask.SVC(**parameters, refine=False, n_trees=1, client=client4).fit(X, y)
+    compressed = hssvm.dask.SVC(**parameters, approximation=HSS(n_trees=1), client=client4).fit(
+        X, y
+    )
     assert compressed.fit_report_.status == ["CONVERGED"]
     assert abs(compressed.score(new, truth) - local.score(new, truth)) < 0.02
     error = np.abs(compressed.decision_function(new) - local.decision_function(new))
@@ -61,7 +64,7 @@ def test_no_coordinator_has_more_members(client4, rng, monkeypatch):
         ),
     )
     X, y = waves_and_bowls(rng, 5000)
-    hssvm.dask.SVC(refine=False, n_trees=1, random_state=0, client=client4).fit(X, y)
+    hssvm.dask.SVC(approximation=HSS(n_trees=1), random_state=0, client=client4).fit(X, y)
     assert counter.most == [2, 2, 2]
 
 

@@ -24,6 +24,7 @@ from sklearn.metrics import r2_score
 
 import hssvm
 import hssvm.dask
+from hssvm import HSS
 from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Plan, outside_of
 from hssvm.dask.shuffle import join, split
@@ -49,7 +50,7 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, index=
     layout = planned.layout
     rows = [join([part]) for part in split(partition, layout, 0, seed)]
     kernel, compressor = hssvm.kernels.Gaussian(gamma), NestedNystroem(max_rank=max_rank)
-    tree_seed = TrainingConfig(seed=seed).plan(X.shape[0], route=Route.FOREST).tree_seed(index)
+    tree_seed = TrainingConfig(seed=seed).plan(X.shape[0], route=Route.COMPRESSED).tree_seed(index)
     depth = depth_for(max(r.ids.size for r in rows), leaf_size)
     matrices, roots = [], []
     for part, own in enumerate(rows):
@@ -91,7 +92,7 @@ def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, reque
     new, _ = waves_and_bowls(rng, 2000)
     seed = int(rng.integers(1000))
     model = hssvm.dask.SVC(
-        C=3, gamma=0.4, tol=1e-3, n_trees=n_trees, leaf_size=256, max_rank=40, random_state=seed,
+        C=3, gamma=0.4, tol=1e-3, approximation=HSS(n_trees=n_trees, leaf_size=256, max_rank=40), random_state=seed,
         client=cluster,
     ).fit(X, y)  # fmt: skip
     assert model._model.layout.n_parts == n_workers
@@ -142,15 +143,21 @@ class StopInTree:
         monkeypatch.setattr("hssvm.dask.base.fit", stopped)
 
 
-STOPPED = {"C": 3, "gamma": 0.4, "tol": 1e-7, "leaf_size": 256, "max_rank": 40, "random_state": 0}
+STOPPED = {
+    "C": 3,
+    "gamma": 0.4,
+    "tol": 1e-7,
+    "approximation": HSS(leaf_size=256, max_rank=40),
+    "random_state": 0,
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("in_solver", [False, True])
 def test_a_forest_that_is_stopped_keeps_its_trees(in_solver, client, rng, tmp_path, monkeypatch):
     X, y = waves_and_bowls(rng, 4000)
-    one = hssvm.dask.SVC(n_trees=1, client=client, **STOPPED).fit(X, y)
-    model = hssvm.dask.SVC(n_trees=3, client=client, **STOPPED)
+    one = hssvm.dask.SVC(approximation=HSS(n_trees=1), client=client, **STOPPED).fit(X, y)
+    model = hssvm.dask.SVC(approximation=HSS(n_trees=3), client=client, **STOPPED)
     with monkeypatch.context() as patch:
         stop = StopInTree(patch, 1, in_solver=in_solver)
         with pytest.warns(ConvergenceWarning, match="before all trees were trained"):
@@ -168,7 +175,7 @@ def test_a_forest_that_is_stopped_keeps_its_trees(in_solver, client, rng, tmp_pa
 
 def test_a_first_tree_that_is_stopped_is_kept_unfinished(client, rng, monkeypatch):
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(n_trees=3, client=client, **STOPPED)
+    model = hssvm.dask.SVC(approximation=HSS(n_trees=3), client=client, **STOPPED)
     stop = StopInTree(monkeypatch, 0, in_solver=True)
     with pytest.warns(ConvergenceWarning, match="raise max_time"):
         model.fit(X, y)
@@ -183,10 +190,12 @@ def test_one_worker_is_the_local_estimator(rng):
     new, _ = waves_and_bowls(rng, 500)
     w = rng.uniform(0.5, 2, 5000)
     with start_cluster(1) as cluster, Client(cluster):
-        model = hssvm.dask.SVC(C=2, gamma=0.3, n_trees=2, random_state=3).fit(X, y, w)
+        model = hssvm.dask.SVC(C=2, gamma=0.3, approximation=HSS(n_trees=2), random_state=3).fit(
+            X, y, w
+        )
         gathered = model.to_local()
         values = model.decision_function(new)
-    local = hssvm.SVC(C=2, gamma=0.3, n_trees=2, random_state=3).fit(X, y, w)
+    local = hssvm.SVC(C=2, gamma=0.3, approximation=HSS(n_trees=2), random_state=3).fit(X, y, w)
     assert_allclose(values, local.decision_function(new), atol=1e-6)
     assert_array_equal(model.n_iter_, local.n_iter_)
     assert_array_equal(gathered.support_, local.support_)
@@ -206,7 +215,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
         X.astype(np.float32), y
     )
     assert model._model.layout.n_parts == n_parts
-    local = hssvm.SVC(C=3, random_state=0, refine=False).fit(X.astype(np.float32), y)
+    local = hssvm.SVC(C=3, random_state=0, approximation=HSS()).fit(X.astype(np.float32), y)
     accuracy = np.mean(model.predict(new) == truth)
     assert accuracy > np.mean(local.predict(new) == truth) - 0.015
     assert model.score(new, truth) == pytest.approx(accuracy)
@@ -222,7 +231,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
 @pytest.mark.slow
 def test_every_kind_of_input_is_the_same(client, rng, tmp_path):
     X, truth = waves_and_bowls(rng, 4000)
-    parameters = {"C": 3, "tol": 0.1, "n_trees": 1, "random_state": 1}
+    parameters = {"C": 3, "tol": 0.1, "approximation": HSS(n_trees=1), "random_state": 1}
     w = rng.uniform(0.5, 2, 4000) * (rng.random(4000) < 0.55)
     y = np.where(w > 0, truth, np.where(truth == "in", "out", "in"))  # without weights: noise
     frame = pd.DataFrame(X, columns=list("abc")).assign(label=y, weight=w)
@@ -277,7 +286,7 @@ def test_many_classes_weights_and_sparse_rows(client, rng, tmp_path):
     local = model.to_local()
     new = rng.standard_normal((1000, 4))
     assert model.decision_function(new).shape == (1000, 3)
-    alone = hssvm.SVC(class_weight="balanced", refine=False, random_state=0)
+    alone = hssvm.SVC(class_weight="balanced", approximation=HSS(), random_state=0)
     expected = alone.fit(scipy.sparse.csr_array(X), y).predict(new)
     agree = np.mean(model.predict(scipy.sparse.csr_array(new)) == expected)
     assert agree > 0.9  # without weights of the classes a half
@@ -295,7 +304,7 @@ def test_regression(client, rng):
     truth = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.05 * rng.standard_normal(5000)
     w = rng.uniform(0.5, 2, 5000) * (rng.random(5000) < 0.4)
     y = np.where(w > 0, truth, -truth)  # without weights most are wrong
-    parameters = {"C": 10, "epsilon": 0.05, "n_trees": 2, "random_state": 0}
+    parameters = {"C": 10, "epsilon": 0.05, "approximation": HSS(n_trees=2), "random_state": 0}
     model = hssvm.dask.SVR(**parameters, client=client)
     model.fit(*(da.from_array(a, chunks=(1250, 2)[: a.ndim]) for a in (X, y, w)))
     local = hssvm.SVR(**parameters).fit(X, y, w)
@@ -343,9 +352,11 @@ def test_targets_beyond_the_precision_of_the_rows(client, rng):
 def test_path(client, rng):
     X, y = waves_and_bowls(rng, 5000)
     Cs = [0.1, 1.0, 10.0]
-    path = hssvm.dask.svc_path(X, y, Cs, n_trees=2, random_state=0, client=client)
+    path = hssvm.dask.svc_path(
+        X, y, Cs, approximation=HSS(n_trees=2), random_state=0, client=client
+    )
     assert (path.fit_report_.gap <= FOREST_TOL).all()
-    local = hssvm.svc_path(X, y, Cs, n_trees=2, random_state=0)
+    local = hssvm.svc_path(X, y, Cs, approximation=HSS(n_trees=2), random_state=0)
     new, truth = waves_and_bowls(rng, 3000)
     accuracy = (path.predict(new) == truth[:, None]).mean(axis=0)
     assert (accuracy > (local.predict(new) == truth[:, None]).mean(axis=0) - 0.02).all()
@@ -420,7 +431,9 @@ def test_nothing_but_the_model_stays(client, rng):
     gc.collect()
     before = in_memory(client)
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(C=3, n_trees=2, random_state=0, client=client).fit(X, y)
+    model = hssvm.dask.SVC(C=3, approximation=HSS(n_trees=2), random_state=0, client=client).fit(
+        X, y
+    )
     wait_for(client, model._model.trained.models)
     time.sleep(1)
     assert set(map(key_split, in_memory(client) - before)) == {"load_model", "CheckpointStore"}
@@ -446,7 +459,7 @@ def broken_kernel(X, Y):
 @pytest.mark.slow
 def test_tls(client, rng):
     X, y = waves_and_bowls(rng, 4000)
-    parameters = {"C": 3, "tol": 0.1, "n_trees": 1, "random_state": 0}
+    parameters = {"C": 3, "tol": 0.1, "approximation": HSS(n_trees=1), "random_state": 0}
     expected = hssvm.dask.SVC(**parameters, client=client).fit(X, y).decision_function(X)
     security = Security.temporary()
     with (

@@ -8,6 +8,7 @@ from sklearn.metrics import log_loss
 
 import hssvm
 import hssvm.dask
+from hssvm import HSS
 
 
 def noisy(rng, n, n_classes):
@@ -16,7 +17,10 @@ def noisy(rng, n, n_classes):
     return X, np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
 
 
-@pytest.mark.parametrize("parameters", [{"refine": True}, {"n_trees": 2}, {"n_trees": 1}])
+@pytest.mark.parametrize(
+    "parameters",
+    [{"refine": True}, {"approximation": HSS(n_trees=2)}, {"approximation": HSS(n_trees=1)}],
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_as_good_as_on_one_machine(parameters, n_classes, inside, rng):
     X, y = noisy(rng, 4000, n_classes)

@@ -4,6 +4,7 @@ import pytest
 from helpers.rows import waves_and_bowls
 
 import hssvm.dask
+from hssvm import HSS
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.progress import StageBegan, listening
@@ -52,7 +53,11 @@ def test_a_rank_beside_a_compressor_is_refused(fit, rng):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"max_rank": 9}, {"compressor": NestedNystroem(max_rank=9)}]
+    "parameters",
+    [
+        {"approximation": HSS(max_rank=9)},
+        {"approximation": HSS(compressor=NestedNystroem(max_rank=9))},
+    ],
 )
 def test_ranks_are_bounded_as_requested(parameters, inside, rng):
     X, y = waves_and_bowls(rng, 4000)

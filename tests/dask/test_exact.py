@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hssvm
 import hssvm.dask
+from hssvm import HSS
 
 TIGHT = {"tol": 1e-6, "refine": True, "random_state": 0}
 
@@ -75,7 +76,7 @@ def test_novelty(inside, rng):
 
 def test_a_sample_certifies_a_compressed_model(inside, rng):
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(n_trees=1, random_state=0, client=inside).fit(X, y)
+    model = hssvm.dask.SVC(approximation=HSS(n_trees=1), random_state=0, client=inside).fit(X, y)
     assert not model.fit_report_.exact_kernel
     everything, sample = model.certify(X, y), model.certify(X, y, n_rows=1500)
     assert 1500 <= sample.n_rows < 1600

@@ -14,6 +14,7 @@ import hssvm
 import hssvm.dask
 import hssvm.dask.supervisor
 import hssvm.dask.waiting
+from hssvm import HSS
 from hssvm.dask.waiting import ClusterLost
 
 pytestmark = posix
@@ -71,7 +72,10 @@ class KillerInSecondTree(Killer):
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_worker_is_killed_in_the_second_tree(victim, client, mortal):
     """The first tree is kept, and the second one begins again."""
-    parameters = {"n_trees": 2, "tol": 1e-4, "leaf_size": 256, "max_rank": 40}
+    parameters = {
+        "approximation": HSS(n_trees=2, leaf_size=256, max_rank=40),
+        "tol": 1e-4,
+    }
     new, _ = waves_and_bowls(np.random.default_rng(99), 3000)
     expected, _ = fit_on_cluster(client, **parameters)
     with KillerInSecondTree(mortal, victim, 20) as killer:

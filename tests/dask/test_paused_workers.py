@@ -13,6 +13,7 @@ from helpers.rows import waves_and_bowls
 
 import hssvm.dask
 import hssvm.dask.waiting
+from hssvm import HSS
 from hssvm.dask.waiting import ClusterLost, wait_for
 from hssvm.dask.workers import Workers
 
@@ -146,7 +147,9 @@ def test_one_paused_worker_holds_up_tasks_that_wait_for_each_other(client, impat
 def test_a_paused_worker_of_others_is_no_obstacle(client, rng):
     """The other worker does the work of both, with the same result."""
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(C=10, gamma=0.4, n_trees=2, random_state=0, client=client)
+    model = hssvm.dask.SVC(
+        C=10, gamma=0.4, approximation=HSS(n_trees=2), random_state=0, client=client
+    )
     expected = model.fit(X, y).decision_function(X)
     pause(client, [max(client.nthreads())])
     np.testing.assert_allclose(model.fit(X, y).decision_function(X), expected, atol=1e-6)

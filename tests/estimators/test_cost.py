@@ -3,7 +3,7 @@ import pytest
 from helpers.rows import stripes
 from sklearn.exceptions import NotFittedError
 
-from hssvm import SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, OneClassSVM
 
 
 @pytest.mark.parametrize("refine", [False, True])
@@ -34,7 +34,7 @@ def test_other_estimators(estimator, rng):
 def test_labels_of_any_kind_and_rare_classes(rng):
     X, _ = stripes(rng, 30_000)
     y = np.where(np.arange(30_000) % 3000 == 0, "rare", "common")
-    assert SVC(random_state=0, refine=False).estimate_cost(X, y).n_sample == 8000
+    assert SVC(random_state=0, approximation=HSS()).estimate_cost(X, y).n_sample == 8000
 
 
 def test_two_rows_are_enough(rng):
@@ -47,14 +47,18 @@ def test_two_rows_are_enough(rng):
 
 def test_advice_on_a_narrow_kernel(rng):
     X, y = rng.standard_normal((10_000, 10)), rng.random(10_000) < 0.5
-    poor = SVC(gamma=0.5, refine=False, max_rank=8, tol=0.1, random_state=0).estimate_cost(X, y)
+    poor = SVC(gamma=0.5, approximation=HSS(max_rank=8), tol=0.1, random_state=0).estimate_cost(
+        X, y
+    )
     assert any("lower gamma" in advice for advice in poor.advice)
 
 
 def test_advice_on_little_memory(rng, monkeypatch):
     monkeypatch.setattr("hssvm.training.cost._installed_memory", lambda: 1e6)
     X, y = stripes(rng, 10_000)
-    assert "this machine has" in SVC(refine=False, random_state=0).estimate_cost(X, y).advice[0]
+    assert (
+        "this machine has" in SVC(approximation=HSS(), random_state=0).estimate_cost(X, y).advice[0]
+    )
 
 
 DATA = {"ijcnn1": True, "a9a": True, "cod-rna": False, "w8a": False, "covtype.50k": False}

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-from hssvm import SVC, SVCCV, svc_path
+from hssvm import HSS, SVC, SVCCV, svc_path
 
 SETS = {"ijcnn1": (0.5, None), "cod-rna": (1.0, "standard"), "a9a": (3.0, None)}
 
@@ -51,7 +51,7 @@ def test_cross_validation_agrees_with_a_fit_per_fold(data):
     """Mean of two compressions per fold: one alone varies by a quarter of a point itself."""
     X, y, _, _ = data("ijcnn1", max_train=20_000)
     cv, Cs, gamma = StratifiedKFold(5, shuffle=True, random_state=0), np.logspace(-2, 2, 10), 2.0
-    model = SVCCV(Cs, gammas=[gamma], cv=cv, refine=False, random_state=0).fit(X, y)
+    model = SVCCV(Cs, gammas=[gamma], cv=cv, approximation=HSS(), random_state=0).fit(X, y)
     scores = np.zeros((Cs.size, 5))
     for f, (train, test) in enumerate(cv.split(X, y)):
         for seed in range(2):

@@ -7,7 +7,7 @@ from reference import laplacian_function
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hssvm import SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, OneClassSVM
 
 HARD = {"gamma": 1.0, "tol": 1e-9, "random_state": 0}
 
@@ -19,9 +19,9 @@ ROUTES = {
     "large pairs": (SVC(C=100, multi_class="ovo", refine=True, gamma=1.0, tol=1e-6), 2500),
     "working set": (SVC(C=100, refine=True, **HARD), 3100),
     "refinement": (SVR(C=100, refine=True, **HARD), 2500),
-    "one tree": (SVC(C=100, refine=False, n_trees=1, **HARD), 2500),
-    "forest": (SVC(C=100, refine=False, n_trees=2, **HARD), 2500),
-    "large leaf": (SVC(C=100, refine=False, leaf_size=3000, **HARD), 2100),
+    "one tree": (SVC(C=100, approximation=HSS(n_trees=1), **HARD), 2500),
+    "forest": (SVC(C=100, approximation=HSS(n_trees=2), **HARD), 2500),
+    "large leaf": (SVC(C=100, approximation=HSS(leaf_size=3000), **HARD), 2100),
     "regression": (SVR(C=100, **HARD), 300),
     "novelty": (OneClassSVM(nu=0.3, **HARD), 300),
     "novelty, compressed": (OneClassSVM(nu=0.3, refine=False, **HARD), 2500),

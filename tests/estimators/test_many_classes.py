@@ -65,7 +65,7 @@ def test_every_pair_is_solved(kernel, dtype, rng):
     for index, pair in enumerate(problem.parts()):
         z = pair.pick(solution.Z)
         assert abs(z.sum()) <= 1e-5 * (1 + np.abs(z).sum())
-        values = pair.problem.evaluate(z, K[np.ix_(pair.places[0], pair.places[0])] @ z)
+        values = pair.problem.evaluate(z, K[np.ix_(pair.places.rows, pair.places.rows)] @ z)
         error = 2e-3 if dtype == np.float32 else 1e-9
         for name in ("primal", "dual"):
             found = getattr(solution, name)[index]

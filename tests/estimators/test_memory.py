@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from hssvm import SVC, SVR, OneClassSVM, svc_path
+from hssvm import HSS, SVC, SVR, OneClassSVM, svc_path
 from hssvm.training import Route, TrainingConfig
 from hssvm.training.plan import DEFAULT_MEMORY
 
@@ -66,7 +66,7 @@ with open("/proc/self/clear_refs", "w") as file:
 before = status("VmRSS")
 model.fit(X, y)
 peak = status("VmHWM") - before
-route = Route.REFINED if model.fit_report_.n_working > 0 else Route.FOREST
+route = Route.REFINED if model.fit_report_.n_working > 0 else Route.COMPRESSED
 plan = model._config().plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
 account = plan.memory(X, len(model.dual_coef_))
 least = account.largest_peak(account.min_cache)
@@ -122,23 +122,25 @@ def test_a_fit_beyond_the_limit_is_refused_before_it_begins(estimator, refine, r
 @pytest.mark.filterwarnings("ignore:Nearly all rows are support vectors")  # of such a low rank
 def test_the_error_names_a_rank_that_fits(rng):
     X, y = data(rng, 6000)
-    model = SVC(n_trees=1, tol=0.1, random_state=0)
-    account = model._config().plan(6000, route=Route.FOREST).memory(X, 1)
+    model = SVC(approximation=HSS(n_trees=1), tol=0.1, random_state=0)
+    account = model._config().plan(6000, route=Route.COMPRESSED).memory(X, 1)
     model.set_params(memory_limit=0.85 * account.largest_peak(0))
     with pytest.raises(MemoryError, match=r"lower max_rank \(for example, to \d+\)") as refused:
         model.fit(X, y)
     rank = int(str(refused.value).split("for example, to ")[1].split(")")[0])
-    model.set_params(max_rank=rank).fit(X, y)
+    model.set_params(approximation=HSS(max_rank=rank)).fit(X, y)
     with pytest.raises(MemoryError):
-        model.set_params(max_rank=rank + 2).fit(X, y)  # ranks of upper levels are rounded
+        model.set_params(approximation=HSS(max_rank=rank + 2)).fit(
+            X, y
+        )  # ranks of upper levels are rounded
 
 
 def test_a_limit_moves_matrix_and_factor_to_disk(rng, monkeypatch, caplog):
     monkeypatch.setattr("hssvm.training.memory.SMALL", 1000)
     monkeypatch.setattr("hssvm.hss.scratch.SMALL", 1000)
     X, y = data(rng, 12_000)
-    model = SVC(n_trees=2, max_rank=80, refine=False, tol=0.1, random_state=0)
-    account = model._config().plan(12_000, route=Route.FOREST).memory(X, 1)
+    model = SVC(approximation=HSS(n_trees=2, max_rank=80), tol=0.1, random_state=0)
+    account = model._config().plan(12_000, route=Route.COMPRESSED).memory(X, 1)
     on_disk = replace(account, on_disk=True).largest_peak(0)
     assert on_disk < 0.8 * account.largest_peak(0)
     expected = clone(model).fit(X, y).decision_function(X)
@@ -183,7 +185,7 @@ def test_a_scaled_copy_counts(rng):
 
 def test_a_path_counts_its_columns(rng):
     X, y = data(rng, 3000)
-    limit = TrainingConfig().plan(3000, route=Route.FOREST).memory(X, 1).largest_peak(0)
+    limit = TrainingConfig().plan(3000, route=Route.COMPRESSED).memory(X, 1).largest_peak(0)
     svc_path(X, y, [1.0], memory_limit=limit, tol=0.1, random_state=0)
     with pytest.raises(MemoryError, match="memory_limit"):
         svc_path(X, y, np.logspace(-2, 2, 50), memory_limit=limit, tol=0.1, random_state=0)

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC as ExactSVC
 
 import hssvm
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm._threads import openmp_threads
 from hssvm.predictors import PairwisePredictor
 from hssvm.predictors.votes import count_votes, values_by_class
@@ -83,7 +83,7 @@ def test_votes_by_definition(rng):
 def test_auto_depends_on_the_kernel_of_the_solution(rng):
     X, y = noisy_classes(rng, 2500, n_classes=3)
     assert SVC(gamma=0.3, refine=True).fit(X, y).multi_class_ == "ovo"
-    compressed = SVC(gamma=0.3, refine=False, random_state=0).fit(X, y)
+    compressed = SVC(gamma=0.3, approximation=HSS(), random_state=0).fit(X, y)
     assert compressed.multi_class_ == "ovr" and compressed.dual_coef_.shape[0] == 3
     assert SVC(gamma=0.3).fit(X[:500], y[:500] > 0).dual_coef_.shape[0] == 1
 
@@ -91,7 +91,9 @@ def test_auto_depends_on_the_kernel_of_the_solution(rng):
 @pytest.mark.parametrize("n_trees", [1, 2])
 def test_pairs_on_the_compressed_kernel(n_trees, rng, tmp_path):
     X, y = noisy_classes(rng, 4000, n_classes=4)
-    model = SVC(C=2.0, gamma=0.3, multi_class="ovo", n_trees=n_trees, random_state=0)
+    model = SVC(
+        C=2.0, gamma=0.3, multi_class="ovo", approximation=HSS(n_trees=n_trees), random_state=0
+    )
     model.fit(X[:3000], y[:3000])
     exact = SVC(C=2.0, gamma=0.3, multi_class="ovo", refine=True).fit(X[:3000], y[:3000])
     assert not model.fit_report_.exact_kernel and model.intercept_.size == 6
@@ -106,7 +108,9 @@ def test_pairs_on_the_compressed_kernel(n_trees, rng, tmp_path):
 
 def test_out_of_fold_values_of_pairs_vote(rng):
     X, y = noisy_classes(rng, 2500, n_classes=3)
-    model = SVC(gamma=0.3, multi_class="ovo", out_of_fold=True, n_trees=1, random_state=0)
+    model = SVC(
+        gamma=0.3, multi_class="ovo", out_of_fold=True, approximation=HSS(n_trees=1), random_state=0
+    )
     model.fit(X, y)
     assert model.out_of_fold_decision_.shape == (2500, 3)
     score = np.mean(model.out_of_fold_decision_.argmax(axis=1) == y)

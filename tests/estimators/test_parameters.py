@@ -12,7 +12,7 @@ import sklearn.svm
 from sklearn.base import clone
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM, svc_path
+from hssvm import HSS, SVC, SVCCV, SVR, SVRCV, OneClassSVM, svc_path
 from hssvm.estimators.inputs.parameters import RULES
 from hssvm.kernels import Gaussian
 
@@ -65,7 +65,12 @@ def test_defaults_follow_the_rules(kind):
 )  # fmt: skip
 def test_numbers_of_numpy_are_numbers(kind, name, value, dress, rows, monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
-    shared = {"leaf_size": 20, "random_state": 0, "refine": kind is SVC, "tol": 1e-2}
+    shared = {
+        "approximation": HSS(leaf_size=20),
+        "random_state": 0,
+        "refine": kind is SVC,
+        "tol": 1e-2,
+    }
     plain, dressed = (
         kind(**{**shared, name: number}).fit(*rows).decision_function(rows[0])
         if kind is not SVR
@@ -87,7 +92,7 @@ def test_numbers_of_numpy_are_numbers(kind, name, value, dress, rows, monkeypatc
 )  # fmt: skip
 def test_integers_of_numpy_are_integers(kind, name, value, dress, rows, monkeypatch, tmp_path):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
-    shared = {"leaf_size": 20, "random_state": 0, "refine": False, "kernel": "poly", "tol": 1e-2}
+    shared = {"approximation": HSS(leaf_size=20), "random_state": 0, "kernel": "poly", "tol": 1e-2}
     plain, dressed = (kind(**{**shared, name: n}).fit(*rows) for n in (value, dress(value)))
     values = dressed.decision_function(rows[0])
     np.testing.assert_allclose(values, plain.decision_function(rows[0]), rtol=1e-6)
@@ -100,7 +105,13 @@ def test_bools_of_numpy_are_bools(rows, monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
     values = []
     for true in (True, np.True_, np.array(True)):
-        model = SVC(refine=true, warm_start=true, verbose=not true, leaf_size=20, random_state=0)
+        model = SVC(
+            refine=true,
+            warm_start=true,
+            verbose=not true,
+            approximation=HSS(leaf_size=20),
+            random_state=0,
+        )
         assert model.fit(*rows).fit_report_.exact_kernel
         assert model.fit(*rows).fit_report_.n_iter[0] == 0  # a warm start
         values.append(model.decision_function(rows[0]))

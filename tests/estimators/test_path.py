@@ -3,7 +3,7 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_allclose
 
-from hssvm import SVC, svc_path
+from hssvm import HSS, SVC, svc_path
 
 
 @pytest.mark.parametrize("n", [400, pytest.param(3000, marks=pytest.mark.slow)])
@@ -15,7 +15,7 @@ def test_path_is_a_fit_for_every_C(n, rng):
     assert path.predict(X).shape == (n, 3)
     assert np.all(path.fit_report_.gap <= 1e-5)
     for j, C in enumerate(Cs):
-        model = SVC(C=C, gamma=0.3, refine=False, random_state=0, tol=1e-5).fit(
+        model = SVC(C=C, gamma=0.3, approximation=HSS(), random_state=0, tol=1e-5).fit(
             X, y, sample_weight=weight
         )
         agree = path.predict(X)[:, j] == model.predict(X)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
 from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
 from hssvm.kernels import Polynomial
 
@@ -136,7 +136,7 @@ def test_warm_start_goes_on(estimator, refine, rng):
     X, y = stripes(rng, 3000)
     model = clone(estimator).set_params(gamma=1, tol=1e-4, refine=refine, random_state=0)
     if not refine:
-        model.set_params(n_trees=1)
+        model.set_params(approximation=HSS(n_trees=1))
     assert not model.warm_start
     cold = model.fit(X, y).fit_report_
     cold_values = model._decision_values(X)
@@ -160,7 +160,7 @@ def test_warm_start_goes_on(estimator, refine, rng):
 @pytest.mark.parametrize("n_trees", [1, 2])
 def test_warm_start_with_other_parameters(n_trees, rng):
     X, y = stripes(rng, 3000)
-    parameters = {"gamma": 1, "n_trees": n_trees, "tol": 1e-3, "random_state": 0}
+    parameters = {"gamma": 1, "approximation": HSS(n_trees=n_trees), "tol": 1e-3, "random_state": 0}
     model = SVC(C=1, warm_start=True, **parameters).fit(X, y)
     warm = model.set_params(C=0.5).fit(X, y).fit_report_
     cold = SVC(C=0.5, **parameters).fit(X, y).fit_report_

@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.fixes import parse_version
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR
+from hssvm import HSS, SVC, SVCCV, SVR
 from hssvm.estimators.calibration import (
     CONFORMITY_SCORES,
     conformal_quantile,
@@ -99,7 +99,7 @@ def test_values_are_those_of_models_without_the_rows(n_classes, refine, rng):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("parameters", [{}, {"refine": False}, {"multi_class": "ovr"}])
+@pytest.mark.parametrize("parameters", [{}, {"approximation": HSS()}, {"multi_class": "ovr"}])
 def test_log_loss_is_that_of_five_fits(method, parameters, rng):
     X, y = noisy(rng, 3200, 3 if parameters else 2)
     train, test = slice(2400), slice(2400, None)
@@ -242,7 +242,7 @@ def test_sparse_rows_and_a_callable_kernel(rng):
         assert_allclose(model.predict_proba(rows), dense, atol=0.08)  # folds are solved roughly
 
 
-@pytest.mark.parametrize("parameters", [{}, {"refine": False}, {"refine": True}])
+@pytest.mark.parametrize("parameters", [{}, {"approximation": HSS()}, {"refine": True}])
 def test_costs_include_the_folds(parameters, rng):
     X, y = noisy(rng, 30_000)
     plain, probable = (
@@ -276,7 +276,7 @@ def test_errors_say_what_to_do(rng):
         SVC(out_of_fold=True).fit(X, y).predict_set(X, coverage=90)
     large, labels = noisy(rng, 2500)
     with pytest.raises(InvalidParameterError, match="set refine=True, or prediction='auto'"):
-        SVC(out_of_fold=True, refine=False, prediction="exact").fit(large, labels)
+        SVC(out_of_fold=True, approximation=HSS(), prediction="exact").fit(large, labels)
     with pytest.raises(ValueError, match="at least two rows"):
         SVC(out_of_fold=True).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="at least two rows"):

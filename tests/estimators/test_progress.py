@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers.processes import run_python
 
-from hssvm import SVCCV, SVR
+from hssvm import HSS, SVCCV, SVR
 from hssvm.estimators.monitoring.notebook import View, in_notebook
 from hssvm.progress import (
     Gap,
@@ -57,7 +57,7 @@ def data(rng, n):
 
 def test_every_stage_of_a_fit_moves(rng, collected):
     with listening(collected):
-        SVR(C=10.0, refine=True, max_rank=8).fit(*data(rng, 3000))
+        SVR(C=10.0, refine=True, approximation=HSS(max_rank=8)).fit(*data(rng, 3000))
     seen = collected.seen
     stages = list(dict.fromkeys(stage for stage, *_ in seen if stage))
     assert stages == ["tree", "compress", "solve", "refine", "finish"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hssvm
-from hssvm import SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, OneClassSVM
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian
 from hssvm.predictors import ExpansionPredictor
@@ -96,7 +96,7 @@ def test_rows_that_are_repeated_count_once(rng):
 
 def test_what_cannot_be_reduced(rng):
     X, y = noisy_classes(rng, 2100)
-    forest = SVC(refine=False, n_trees=2, leaf_size=64, random_state=0).fit(X, y)
+    forest = SVC(approximation=HSS(n_trees=2, leaf_size=64), random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"reduce needs .* the exact kernel.*fit with refine=True"):
         forest.reduce(X, y)
     model = SVC().fit(X[:300], y[:300])

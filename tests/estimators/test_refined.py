@@ -9,7 +9,7 @@ from reference import svc_primal
 from sklearn.svm import SVC as ExactSVC
 from sklearn.utils import compute_sample_weight
 
-from hssvm import SVC, SVCCV, svc_path
+from hssvm import HSS, SVC, SVCCV, svc_path
 from hssvm.kernels import Gaussian
 
 
@@ -19,7 +19,7 @@ def test_refined_is_the_exact_svm(dtype, sparse, rng):
     X, y = noisy_classes(rng, 4000, dtype=dtype)
     weight = rng.uniform(0, 2, 3000)
     rows = scipy.sparse.csr_array(X) if sparse else X
-    model = SVC(C=5.0, gamma=0.3, refine=True, max_rank=8)
+    model = SVC(C=5.0, gamma=0.3, refine=True, approximation=HSS(max_rank=8))
     model.fit(rows[:3000], y[:3000], sample_weight=weight)
     exact = ExactSVC(C=5.0, gamma=0.3, tol=1e-5)
     exact.fit(X[:3000].astype(float), y[:3000], sample_weight=weight)
@@ -132,7 +132,7 @@ def test_certificate_by_definition(refine, n_classes, rng):
 def test_sampled_certificate_covers_the_truth(rng):
     """95 % intervals: of 40, fewer than 30 have a chance below 1e-5."""
     X, y = noisy_classes(rng, 3000)
-    model = SVC(C=3.0, gamma=0.3, refine=False, max_rank=12).fit(X, y)
+    model = SVC(C=3.0, gamma=0.3, approximation=HSS(max_rank=12)).fit(X, y)
     truth = model.certify(X, y).gap[0]
     found = [model.certify(X, y, n_rows=600) for _ in range(40)]
     assert all(certificate.n_rows == 600 for certificate in found)

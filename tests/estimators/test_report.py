@@ -6,7 +6,7 @@ from helpers.rows import noisy_classes
 from sklearn.base import clone
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, svc_path
 from hssvm.estimators import FitReport
 
 
@@ -80,7 +80,7 @@ def test_a_tube_around_all_rows_needs_no_support_vectors(rng):
 @pytest.mark.parametrize(
     ("model", "stages"),
     [
-        (SVC(C=10, refine=False, n_trees=1), ["solve"]),
+        (SVC(C=10, approximation=HSS(n_trees=1)), ["solve"]),
         (SVC(C=10, refine=True), ["refine"]),
         (SVR(C=10, refine=True), ["solve", "refine"]),
     ],
@@ -102,9 +102,16 @@ def test_the_history_ends_with_the_gap_of_the_report(model, stages, rng, tmp_pat
 
 def test_the_history_of_a_forest_is_that_of_its_first_tree(rng):
     X = rng.standard_normal((2500, 2))
-    parameters = {"C": 10, "tol": 1e-3, "leaf_size": 128, "max_rank": 16, "random_state": 0}
+    parameters = {
+        "C": 10,
+        "tol": 1e-3,
+        "approximation": HSS(leaf_size=128, max_rank=16),
+        "random_state": 0,
+    }
     forest, tree = (
-        SVC(n_trees=n_trees, **parameters).fit(X, np.hypot(*X.T) < 1).fit_report_.history["solve"]
+        SVC(approximation=HSS(n_trees=n_trees), **parameters)
+        .fit(X, np.hypot(*X.T) < 1)
+        .fit_report_.history["solve"]
         for n_trees in (2, 1)
     )
     assert forest == tree
@@ -112,7 +119,7 @@ def test_the_history_of_a_forest_is_that_of_its_first_tree(rng):
 
 def test_results_are_shown_as_text(rng):
     X, y = noisy_classes(rng, 3000)
-    model = SVC(refine=False, random_state=0).fit(X, y)
+    model = SVC(approximation=HSS(), random_state=0).fit(X, y)
     path = svc_path(X, y, [0.1, 10.0], random_state=0)
     results = [model.fit_report_, model.estimate_cost(X, y), model.certify(X, y), path]
     for result in results:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import hssvm
-from hssvm import SVC, SVR
+from hssvm import HSS, SVC, SVR
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def rings(rng):
 
 
 def test_a_saved_model_resumes(rings, tmp_path):
-    parameters = {"C": 100, "n_trees": 1, "tol": 1e-6, "random_state": 0}
+    parameters = {"C": 100, "approximation": HSS(n_trees=1), "tol": 1e-6, "random_state": 0}
     cold = SVC(**parameters).fit(*rings)
     almost = int(cold.n_iter_[0]) - 10
     with pytest.warns(ConvergenceWarning):
@@ -39,7 +39,7 @@ def test_a_saved_model_resumes(rings, tmp_path):
 @pytest.mark.parametrize("damage", ["nan", "shape", "rows", "missing"])
 def test_damaged_coefficients_are_refused(damage, rings):
     with pytest.warns(ConvergenceWarning):
-        model = SVC(n_trees=1, max_iter=10, tol=1e-9, random_state=0).fit(*rings)
+        model = SVC(approximation=HSS(n_trees=1), max_iter=10, tol=1e-9, random_state=0).fit(*rings)
     document, arrays = model._pack()
     SVC()._restore(document, dict(arrays))
     if damage == "nan":

@@ -5,7 +5,7 @@ import pytest
 from helpers.stops import checked_gaps
 from scipy.spatial.distance import cdist
 
-from hssvm import SVC, SVR, svc_path
+from hssvm import HSS, SVC, SVR, svc_path
 from hssvm.kernels import Gaussian
 from hssvm.problems import SVCProblem
 from hssvm.solvers import Status
@@ -64,7 +64,7 @@ def test_a_column_that_was_not_finished_has_not_converged(rng, monkeypatch):
 
 def test_a_large_leaf_can_be_predicted_as_compressed(rng):
     X, y = nearly_linear(rng, 2100, np.float64)
-    model = SVC(refine=False, leaf_size=4000, prediction="compressed").fit(X, y)
+    model = SVC(approximation=HSS(leaf_size=4000), prediction="compressed").fit(X, y)
     assert model.fit_report_.exact_kernel
     assert model.predict(X).shape == (2100,)
 

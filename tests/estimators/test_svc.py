@@ -20,7 +20,7 @@ from sklearn.svm import SVC as ExactSVC
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hssvm import SVC, SVCCV, svc_path
+from hssvm import HSS, SVC, SVCCV, svc_path
 from hssvm.hss import HSSANN, compress
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
@@ -37,7 +37,7 @@ RANDOM_FOLDS = {
 @parametrize_with_checks(
     [
         SVC(),
-        SVC(kernel="laplacian", prediction="exact", refine=False),
+        SVC(kernel="laplacian", prediction="exact", approximation=HSS()),
         SVC(probability="sigmoid"),
         SVCCV(Cs=3, cv=3),
     ],
@@ -102,7 +102,9 @@ def test_three_classes_are_one_against_the_rest(class_weight, rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compressed_data_is_close_to_the_exact_svm(dtype, n_trees, rng):
     X, y = noisy_classes(rng, 6000, dtype=dtype)
-    model = SVC(C=2.0, gamma=0.3, refine=False, n_trees=n_trees, random_state=rng.integers(100))
+    model = SVC(
+        C=2.0, gamma=0.3, approximation=HSS(n_trees=n_trees), random_state=rng.integers(100)
+    )
     model.fit(X[:4000], y[:4000])
     exact = ExactSVC(C=2.0, gamma=0.3).fit(X[:4000], y[:4000])
     assert len(model.fit_report_.ranks) > 1
@@ -129,7 +131,7 @@ def test_sparse_rows_give_the_same_model_as_dense_rows(rng):
     for n in (800, 4000):
         A, labels, S = X[:n], y[:n], scipy.sparse.csr_array(X[:n])
         dense, sparse = (
-            SVC(gamma=0.3, refine=False, random_state=0).fit(rows, labels) for rows in (A, S)
+            SVC(gamma=0.3, approximation=HSS(), random_state=0).fit(rows, labels) for rows in (A, S)
         )
         # near ties may choose other skeletons: only without compression are both the same
         agree = np.mean(dense.predict(A) == sparse.predict(S))
@@ -231,8 +233,8 @@ def test_errors_say_what_to_do(rng):
         ({"gamma": -1.0}, "gamma must be 'scale', 'auto' or a positive number"),
         ({"solver": "smo"}, "solver must be 'admm' or 'paper'"),
         ({"tol": 0}, "tol must be None or a positive number"),
-        ({"max_rank": 0}, "max_rank must be None or an integer of at least 1"),
-        ({"leaf_size": 0}, "leaf_size must be None or an integer of at least 2"),
+        ({"approximation": HSS(max_rank=0)}, "max_rank must be None or an integer of at least 1"),
+        ({"approximation": HSS(leaf_size=0)}, "leaf_size must be None or an integer of at least 2"),
         ({"tol": -1.0}, "tol must be None or a positive number"),
         ({"max_iter": 0}, "max_iter must be None or an integer of at least 1"),
         ({"class_weight": {0: 0.0, 1: 1.0}}, "at least 2 classes"),
@@ -250,7 +252,7 @@ def test_errors_say_what_to_do(rng):
 def test_warns_when_it_has_not_converged(rng):
     X, y = noisy_classes(rng, 3000)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        model = SVC(C=100.0, max_iter=3, refine=False).fit(X, y)
+        model = SVC(C=100.0, max_iter=3, approximation=HSS()).fit(X, y)
     assert "raise max_iter" in model.summary()
     with pytest.warns(ConvergenceWarning, match="raise max_time"):
         model = SVC(C=100.0, max_time=1e-6, refine=True).fit(X, y)
@@ -259,7 +261,7 @@ def test_warns_when_it_has_not_converged(rng):
 
 def test_report(rng):
     X, y = noisy_classes(rng, 3000, n_classes=3)
-    model = SVC(refine=False, random_state=0).fit(X, y)
+    model = SVC(approximation=HSS(), random_state=0).fit(X, y)
     report, text = model.fit_report_, model.summary()
     for part in (
         "SVC(random_state=0, refine=False)", "3,000 rows, 6 features, 3 classes", "relative error",
@@ -293,9 +295,9 @@ def test_verbose_uses_the_handlers_of_the_program(rng):
     handler = logging.StreamHandler(stream)
     logging.getLogger("hssvm").addHandler(handler)
     try:
-        SVC(verbose=1, refine=False, n_trees=1).fit(X, y)
+        SVC(verbose=1, approximation=HSS(n_trees=1)).fit(X, y)
         told = stream.getvalue()
-        SVC(refine=False, n_trees=1).fit(X, y)
+        SVC(approximation=HSS(n_trees=1)).fit(X, y)
     finally:
         logging.getLogger("hssvm").removeHandler(handler)
     assert "iteration 10" in told
@@ -357,7 +359,7 @@ def test_a_callback_stops_a_fit(refine, rng, monkeypatch):
         def on_fit_task_end(self, estimator, context):
             return context.task_name == self.name
 
-    model = SVC(C=1e4, gamma=1, refine=refine, tol=1e-9, n_trees=1)
+    model = SVC(C=1e4, gamma=1, refine=refine, tol=1e-9, approximation=HSS(n_trees=1))
     model.set_callbacks(StopsAt("iteration 1" if refine else "iteration 10"))
     with pytest.warns(ConvergenceWarning, match="callback"):
         model.fit(X, y)
@@ -376,8 +378,8 @@ def test_repeatable(rng):
 def test_the_papers_compression(rng):
     X, y = noisy_classes(rng, 3000)
     compressor = HSSANN(rtol=1e-4, atol=1e-6, max_rank=400, n_neighbors=100)
-    parameters = {"C": 1.0, "gamma": 0.05, "refine": False, "random_state": 0}
-    model = SVC(**parameters, compressor=compressor).fit(X, y)
+    parameters = {"C": 1.0, "gamma": 0.05, "approximation": HSS(), "random_state": 0}
+    model = SVC(**parameters, approximation=HSS(compressor=compressor)).fit(X, y)
     assert model.fit_report_.kernel_error < 1e-2
     exact = ExactSVC(C=1.0, gamma=0.05).fit(X, y)
     assert np.mean(model.predict(X) == exact.predict(X)) > 0.98
@@ -388,7 +390,7 @@ def test_the_papers_compression(rng):
     model.set_params(prediction="auto")
     assert_allclose(clone(model).fit(X, y).dual_coef_, model.dual_coef_)
     path = svc_path(X, y, [1.0], **{k: v for k, v in parameters.items() if k != "C"},
-                    compressor=compressor)  # fmt: skip
+                    approximation=HSS(compressor=compressor))  # fmt: skip
     assert_allclose(path.decision_function(X)[:, 0], model.decision_function(X), atol=1e-9)
 
 
@@ -399,11 +401,11 @@ def test_the_papers_algorithm_ends_where_its_matrix_is_indefinite(rng):
     problem = SVCProblem(np.where(y == 1, 1.0, -1.0)[:, None])
     with pytest.raises(RuntimeError, match="raise shift"):
         FixedIterationADMM(beta=1e-3).solve(problem, operator)
-    model = SVC(gamma=0.02, compressor=rough, solver="paper").fit(X, y)
+    model = SVC(gamma=0.02, approximation=HSS(compressor=rough), solver="paper").fit(X, y)
     assert model.fit_report_.status == ["FIXED"]
 
 
 def test_a_compressor_is_an_object(rng):
     X, y = noisy_classes(rng, 100)
     with pytest.raises(TypeError, match=r"a compressor of hssvm\.hss such as NestedNystroem"):
-        SVC(compressor="ann").fit(X, y)
+        SVC(approximation=HSS(compressor="ann")).fit(X, y)

@@ -9,7 +9,7 @@ from sklearn.svm import SVR as ExactSVR
 from sklearn.svm import OneClassSVM as ExactOneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hssvm import SVR, SVRCV, OneClassSVM
+from hssvm import HSS, SVR, SVRCV, OneClassSVM
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
 from hssvm.training.config import FOREST_TOL
@@ -19,7 +19,7 @@ from hssvm.training.config import FOREST_TOL
 @parametrize_with_checks(
     [
         SVR(),
-        SVR(kernel="matern52", refine=False),
+        SVR(kernel="matern52", approximation=HSS()),
         SVRCV(Cs=3, cv=3),
         OneClassSVM(),
         OneClassSVM(nu=0.1, refine=False),
@@ -76,7 +76,7 @@ def test_refined_regression_is_that_of_another_solver(dtype, rng):
 def test_compressed_regression(n_trees, rng):
     X, y = waves(rng, 4000)
     X_test, y_test = waves(rng, 500)
-    model = SVR(C=2, gamma=0.7, random_state=0, refine=False, n_trees=n_trees).fit(X, y)
+    model = SVR(C=2, gamma=0.7, random_state=0, approximation=HSS(n_trees=n_trees)).fit(X, y)
     exact = ExactSVR(C=2, gamma=0.7).fit(X, y)
     assert model.fit_report_.gap[0] < (1e-3 if n_trees == 1 else FOREST_TOL)
     assert_allclose(model.predict(X_test), exact.predict(X_test), atol=0.1)  # the noise of y
@@ -121,7 +121,9 @@ def test_an_offset_that_is_not_unique_lies_in_the_middle(seed):
 @pytest.mark.parametrize(("refine", "n_trees"), [(False, None), (False, 1), (True, None)])
 def test_novelty_of_many_rows(refine, n_trees, rng):
     X = rng.standard_normal((4000, 2))
-    model = OneClassSVM(nu=0.1, gamma=0.5, refine=refine, n_trees=n_trees, random_state=0).fit(X)
+    model = OneClassSVM(
+        nu=0.1, gamma=0.5, refine=refine, approximation=HSS(n_trees=n_trees), random_state=0
+    ).fit(X)
     exact = ExactOneClassSVM(nu=0.1, gamma=0.5, tol=1e-6).fit(X)
     assert model.fit_report_.gap[0] < (1e-3 if refine or n_trees == 1 else FOREST_TOL)
     error = np.abs(model.decision_function(X) - exact.decision_function(X)) / exact.offset_[0]
@@ -136,7 +138,7 @@ def test_novelty_of_many_rows(refine, n_trees, rng):
 def test_the_papers_compression_serves_regression_too(rng):
     X, y = waves(rng, 2500)
     compressor = HSSANN(rtol=1e-4, atol=1e-6, max_rank=400, n_neighbors=100)
-    model = SVR(C=2, gamma=0.3, refine=False, compressor=compressor, random_state=0).fit(X, y)
+    model = SVR(C=2, gamma=0.3, approximation=HSS(compressor=compressor), random_state=0).fit(X, y)
     exact = ExactSVR(C=2, gamma=0.3).fit(X, y)
     assert_allclose(model.predict(X), exact.predict(X), atol=0.05)
 

@@ -11,6 +11,7 @@ from dask import delayed
 
 import hssvm.dask
 from helpers.rows import waves_and_bowls
+from hssvm import HSS
 
 
 def slow_partition(seed, n=1000):
@@ -21,7 +22,13 @@ def slow_partition(seed, n=1000):
 def fit_on_cluster(client, **parameters):
     """A model, of one tree unless told otherwise, and the seconds of its fit."""
     partitions = [delayed(slow_partition)(seed) for seed in range(8)]
-    parameters = {"C": 10, "gamma": 0.4, "n_trees": 1, "random_state": 0, **parameters}
+    parameters = {
+        "C": 10,
+        "gamma": 0.4,
+        "approximation": HSS(n_trees=1),
+        "random_state": 0,
+        **parameters,
+    }
     model = hssvm.dask.SVC(client=client, **parameters)
     start = time.monotonic()
     model.fit(partitions)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
 from hssvm.persistence.model import VERSION
 from hssvm.training import config
 
@@ -22,27 +22,35 @@ def decision_values(model, X):
 
 def leafwise(X):
     y = np.digitize(X[:, 0], [-1.0, 1.0])
-    model = SVC(C=1, gamma=0.5, n_trees=3, leaf_size=20, max_rank=4, random_state=0)
+    model = SVC(
+        C=1, gamma=0.5, approximation=HSS(n_trees=3, leaf_size=20, max_rank=4), random_state=0
+    )
     return model.fit(X, np.array(["left", "middle", "right"])[y])
 
 
 def expansion(X):
-    model = SVC(C=10, kernel="matern32", gamma=1.0, refine=True, leaf_size=20, random_state=0)
+    model = SVC(
+        C=10,
+        kernel="matern32",
+        gamma=1.0,
+        refine=True,
+        approximation=HSS(leaf_size=20),
+        random_state=0,
+    )
     return model.fit(X.astype(np.float32), X.sum(axis=1) > 0)
 
 
 def sparse(X):
     model = SVCCV(
         Cs=[0.1, 1.0], gammas=[1.0], kernel="poly", coef0=1.0, degree=2, cv=3, tol=1e-2,
-        n_trees=1, leaf_size=20, max_rank=4, class_weight={1: 1.0, 2: 2.0}, random_state=0,
+        approximation=HSS(n_trees=1, leaf_size=20, max_rank=4), class_weight={1: 1.0, 2: 2.0}, random_state=0,
     )  # fmt: skip
     return model.fit(scipy.sparse.csr_array(X), np.where(X[:, 0] > 0, 1, 2))
 
 
 def regression(X):
     model = SVR(
-        C=10, gamma=0.5, epsilon=0.05, scaling="standard", n_trees=2, leaf_size=20, max_rank=4,
-        random_state=0,
+        C=10, gamma=0.5, epsilon=0.05, scaling="standard", approximation=HSS(n_trees=2, leaf_size=20, max_rank=4), random_state=0,
     )  # fmt: skip
     return model.fit(X, np.sin(2 * X[:, 0]) + X[:, 1])
 

@@ -362,7 +362,9 @@ def test_labels_of_later_parts_agree_with_the_first(tmp_path, monkeypatch):
     monkeypatch.setattr("hssvm.io.load.PART_ROWS", 2)
     path, rule = tmp_path / "rows.csv", Known(1, ["a"], "label")
     path.write_text("label,a\n1,1\n2,2\nthree,3\n")
-    with pytest.raises(ValueError, match=r"'three' is not a number, but the labels of the first rows"):
+    with pytest.raises(
+        ValueError, match=r"'three' is not a number, but the labels of the first rows"
+    ):
         list(read_parts(Source(path), rule=rule))
     path.write_text("label,a\none,1\ntwo,2\n3,3\n")
     assert [part.y.tolist() for part in read_parts(Source(path), rule=rule)] == [

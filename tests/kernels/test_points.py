@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, svc_path
 from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear, ObjectKernel, Precomputed
 from hssvm.kernels.kept import KeptKernelMatrix
@@ -123,7 +123,7 @@ def test_compressed_models_and_forests(kind, rng):
     kernel, train, test = "precomputed", gaussian(X, X), gaussian(new, X)
     if kind == "objects":
         kernel, train, test = ObjectKernel(gaussian), as_objects(X), as_objects(new)
-    model = SVC(10.0, kernel=kernel, refine=False, n_trees=2, random_state=0).fit(train, y)
+    model = SVC(10.0, kernel=kernel, approximation=HSS(n_trees=2), random_state=0).fit(train, y)
     assert model.fit_report_.n_trees == 2
     assert "feature" not in model.summary()
     assert model.score(test, new_y) > 0.95

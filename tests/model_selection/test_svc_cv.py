@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC as ExactSVC
 
 import hssvm
-from hssvm import SVC, SVCCV
+from hssvm import HSS, SVC, SVCCV
 from hssvm.exceptions import DataWarning
 from hssvm.kernels import Gaussian, Linear
 from hssvm.model_selection import fold_fitter, rounds
@@ -353,11 +353,13 @@ def test_the_search_uses_samples_and_the_model_all_rows(rng, monkeypatch):
         seen.append(len(rows))
         return float(np.mean(model.predict(rows) == labels))
 
-    model = SVCCV(cv=cv, scoring=scoring, scaling=None, refine=False, random_state=0).fit(X, y)
+    model = SVCCV(cv=cv, scoring=scoring, scaling=None, approximation=HSS(), random_state=0).fit(
+        X, y
+    )
     assert 200 < min(seen) < 350  # a third of the first sample
     assert 500 < max(seen) < 650  # and of the last
     assert model.fit_report_.n_rows == 3000
-    same = SVC(C=model.C_, gamma=model.gamma_, refine=False, random_state=0).fit(X, y)
+    same = SVC(C=model.C_, gamma=model.gamma_, approximation=HSS(), random_state=0).fit(X, y)
     assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-6)
 
 
@@ -389,7 +391,9 @@ def test_time_is_left_for_the_final_fit(rng, monkeypatch):
         return fit(fitter, groups, Cs)
 
     monkeypatch.setattr(FoldFitter, "fit", one_second_each)
-    model = SVCCV([1.0, 3.0], gammas=[0.1, 0.3, 1.0, 3.0, 10.0], cv=3, refine=False, random_state=0)
+    model = SVCCV(
+        [1.0, 3.0], gammas=[0.1, 0.3, 1.0, 3.0, 10.0], cv=3, approximation=HSS(), random_state=0
+    )
     model.set_params(max_time=30)
     with pytest.warns(ConvergenceWarning, match=r"cut short: 4 candidates, of 10, were scored; ra"):
         model.fit(X, y)
@@ -405,7 +409,7 @@ def test_time_is_left_for_the_final_fit(rng, monkeypatch):
 def test_no_time_at_all(rng):
     X, y = data(rng, 3000)
     with pytest.warns(ConvergenceWarning) as caught:
-        model = SVCCV(cv=3, max_time=1e-9, refine=False, random_state=0).fit(X, y)
+        model = SVCCV(cv=3, max_time=1e-9, approximation=HSS(), random_state=0).fit(X, y)
     texts = [str(warning.message) for warning in caught]
     assert any("cut short: 1 candidate was scored" in text for text in texts)
     assert model.fit_report_.status == ["MAX_TIME"]

@@ -10,7 +10,7 @@ from helpers.mutants import CHANGES, document_changed, unzipped, zipped
 from helpers.outcomes import model_outcome
 from helpers.text_mutants import overwrite
 
-from hssvm import SVC, SVCCV
+from hssvm import HSS, SVC, SVCCV
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 
@@ -23,11 +23,15 @@ def named(X):
 
 
 MODELS = {
-    "leafwise": (SVC(refine=False, leaf_size=20, max_rank=4), np.float32, np.asarray),
-    "expansion": (SVC(kernel="poly", refine=True, leaf_size=20), np.float64, named),
-    "one leaf": (SVC(kernel="matern52", refine=False), np.float64, scipy.sparse.csr_matrix),
+    "leafwise": (SVC(approximation=HSS(leaf_size=20, max_rank=4)), np.float32, np.asarray),
+    "expansion": (
+        SVC(kernel="poly", refine=True, approximation=HSS(leaf_size=20)),
+        np.float64,
+        named,
+    ),
+    "one leaf": (SVC(kernel="matern52", approximation=HSS()), np.float64, scipy.sparse.csr_matrix),
     "sparse": (
-        SVCCV(Cs=[1.0, 2.0], cv=2, refine=False, leaf_size=20, max_rank=4),
+        SVCCV(Cs=[1.0, 2.0], cv=2, approximation=HSS(leaf_size=20, max_rank=4)),
         np.float32,
         scipy.sparse.csr_array,
     ),

@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
 from hssvm.kernels import Gaussian, Linear, Polynomial
 from hssvm.persistence.libsvm import LibsvmModel, write_libsvm
 from hssvm.persistence.libsvm.read import read_libsvm
@@ -257,7 +257,9 @@ def test_from_and_to_libsvm_and_back(n_classes, X, rng, tmp_path):
 def test_one_vs_one_on_the_compressed_kernel(dtype, X, rng, tmp_path, monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
     y, path = labels_of(X, 4, rng), tmp_path / "model"
-    model = SVC(multi_class="ovo", refine=False, leaf_size=20, n_trees=1, tol=1e-2, random_state=0)
+    model = SVC(
+        multi_class="ovo", approximation=HSS(leaf_size=20, n_trees=1), tol=1e-2, random_state=0
+    )
     model.fit(X.astype(dtype), y)
     with pytest.raises(ValueError, match=r"LIBSVM needs .* the exact kernel.*refine=True"):
         model.save_libsvm(path)
@@ -268,7 +270,9 @@ def test_one_vs_one_on_the_compressed_kernel(dtype, X, rng, tmp_path, monkeypatc
 
 def test_a_forest_is_refused(X, rng, tmp_path, monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
-    model = SVC(n_trees=2, leaf_size=20, tol=1e-2, random_state=0).fit(X, labels_of(X, 2, rng))
+    model = SVC(approximation=HSS(n_trees=2, leaf_size=20), tol=1e-2, random_state=0).fit(
+        X, labels_of(X, 2, rng)
+    )
     with pytest.raises(ValueError, match=r"compressed kernel.*refine=True"):
         model.save_libsvm(tmp_path / "model")
     model.save(tmp_path / "saved")

@@ -13,6 +13,7 @@ from helpers.platforms import posix
 from numpy.testing import assert_array_equal
 
 import hssvm
+from hssvm import HSS
 from hssvm.persistence import replace
 from hssvm.persistence.replace import replacing
 
@@ -194,7 +195,7 @@ def test_a_process_that_is_killed_leaves_nothing(name, before, way, tmp_path, rn
     if way == "named":
         pytest.skip("a killed process cannot remove what has a name")
     X = rng.standard_normal((3000, 2))
-    model = hssvm.SVC(refine=False, tol=0.1, random_state=0).fit(X, np.hypot(*X.T) < 1)
+    model = hssvm.SVC(approximation=HSS(), tol=0.1, random_state=0).fit(X, np.hypot(*X.T) < 1)
     model.save(tmp_path / "model")
     folder = tmp_path / "folder"
     folder.mkdir()

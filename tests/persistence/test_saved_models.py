@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
 from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
@@ -25,9 +25,9 @@ from hssvm.persistence.model import VERSION
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 FORMS = {
-    "leafwise": {"refine": False, "leaf_size": 40},
-    "one leaf": {"refine": False, "leaf_size": 300},
-    "refined": {"refine": True, "leaf_size": 40},
+    "leafwise": {"approximation": HSS(leaf_size=40)},
+    "one leaf": {"approximation": HSS(leaf_size=300)},
+    "refined": {"refine": True, "approximation": HSS(leaf_size=40)},
 }
 KERNELS = ["rbf", "laplacian", "matern32", "matern52", "poly", "linear"]
 ROWS = {
@@ -54,7 +54,13 @@ def data(rng, n_classes=2, dtype=np.float64, n=240):
 def fit(rng, form="leafwise", n_classes=2, dtype=np.float64, rows="dense", **parameters):
     X, y = data(rng, n_classes, dtype)
     labels = np.array(["no", "perhaps", "yes"])
-    settings = {"gamma": 0.3, "coef0": 1.0, "max_rank": 8, "tol": 0.1, "random_state": 0}
+    settings = {
+        "gamma": 0.3,
+        "coef0": 1.0,
+        "approximation": HSS(max_rank=8),
+        "tol": 0.1,
+        "random_state": 0,
+    }
     model = SVC(**{**settings, **FORMS[form], **parameters})
     return model.fit(ROWS[rows](X), labels[y]), ROWS[rows](data(rng, dtype=dtype)[0])
 
@@ -80,7 +86,9 @@ def test_files_of_wide_rows_are_small(rng, tmp_path):
     columns = rng.choice(2**20, X.shape[1], replace=False)
     wide = scipy.sparse.csr_array((len(X), 2**20), dtype=X.dtype).tolil()
     wide[:, columns] = X
-    model = SVC(gamma=0.3, tol=0.1, random_state=0, max_rank=8, **FORMS["leafwise"])
+    model = SVC(
+        gamma=0.3, tol=0.1, random_state=0, approximation=HSS(max_rank=8), **FORMS["leafwise"]
+    )
     model.fit(wide.tocsr(), y).save(tmp_path / "model.hssvm")
     assert (tmp_path / "model.hssvm").stat().st_size < 5e6
     loaded = hssvm.load(tmp_path / "model.hssvm")

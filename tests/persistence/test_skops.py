@@ -8,11 +8,11 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_array_equal
 
-from hssvm import SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, OneClassSVM
 
 skops = pytest.importorskip("skops.io")
 
-LEAVES = {"refine": False, "leaf_size": 64, "max_rank": 32, "random_state": 0}
+LEAVES = {"approximation": HSS(leaf_size=64, max_rank=32), "random_state": 0}
 GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
 
 
@@ -20,7 +20,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
     "model",
     [
         SVC(probability="sigmoid", random_state=0),
-        SVC(n_trees=2, **LEAVES),
+        SVC(approximation=HSS(n_trees=2), **LEAVES),
         SVC(multi_class="ovo"),
         SVR(),
         OneClassSVM(nu=0.2),

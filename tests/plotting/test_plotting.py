@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hssvm
-from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
@@ -317,7 +317,9 @@ def rings(rng, n):
 def test_boundary(refine, rng):
     X, y = rings(rng, 2500)
     n_trees = None if refine else 1
-    model = SVC(C=10, refine=refine, n_trees=n_trees, scaling="standard", random_state=0).fit(X, y)
+    model = SVC(
+        C=10, refine=refine, approximation=HSS(n_trees=n_trees), scaling="standard", random_state=0
+    ).fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y).plot()
     assert (display.leaves is None) == refine
     i, j = 50, 120
@@ -327,7 +329,11 @@ def test_boundary(refine, rng):
 
 
 def small_forest(n_trees=3, **parameters):
-    return {"n_trees": n_trees, "leaf_size": 128, "max_rank": 8, "random_state": 0, **parameters}
+    return {
+        "approximation": HSS(n_trees=n_trees, leaf_size=128, max_rank=8),
+        "random_state": 0,
+        **parameters,
+    }
 
 
 @pytest.mark.parametrize("kind", ["two classes", "three classes", "novelty"])
@@ -377,7 +383,9 @@ def test_a_tree_that_does_not_exist(rng):
         with pytest.raises(ValueError, match=f"tree={tree} does not exist; pass 0 to 1, or fit"):
             BoundaryDisplay.from_estimator(forest, X, y, tree=tree)
     with pytest.raises(ValueError, match="pass 0, or fit with a larger n_trees"):
-        BoundaryDisplay.from_estimator(SVC(n_trees=1, random_state=0).fit(X, y), X, y, tree=1)
+        BoundaryDisplay.from_estimator(
+            SVC(approximation=HSS(n_trees=1), random_state=0).fit(X, y), X, y, tree=1
+        )
     with pytest.raises(ValueError, match="exact kernel; fit it with n_trees"):
         BoundaryDisplay.from_estimator(SVC(refine=True).fit(X, y), X, y, tree=0)
 
@@ -427,7 +435,7 @@ def test_a_plane_without_a_boundary(rng):
 def test_boundaries_of_pipelines_and_data_frames(refine, rng):
     X, y = three_classes(rng, 2500)
     frame = pd.DataFrame(X * [100, 0.01] + [500, 0], columns=["length", "mass"])
-    svc = SVC(C=10, refine=refine, n_trees=None if refine else 1, random_state=0)
+    svc = SVC(C=10, refine=refine, approximation=HSS(n_trees=None if refine else 1), random_state=0)
     model = make_pipeline(StandardScaler(), svc)
     model.fit(frame, pd.Series(y))
     display = BoundaryDisplay.from_estimator(model, frame, pd.Series(y)).plot()
@@ -471,7 +479,7 @@ def test_what_has_no_boundary_says_so(rng):
 
 def test_fits_in_pipelines(rng):
     X, y = rings(rng, 2500)
-    svc = SVC(C=10, refine=False, random_state=0)
+    svc = SVC(C=10, approximation=HSS(), random_state=0)
     model = make_pipeline(StandardScaler(), svc).fit(X, y)
     inside, whole = RankDisplay.from_estimator(svc), RankDisplay.from_estimator(model)
     for field in fields(RankDisplay):
@@ -487,7 +495,7 @@ def test_ranks_are_those_of_the_matrix(rng, monkeypatch):
 
     monkeypatch.setattr(route, "compress_kernel", remember)
     X, y = rings(rng, 2500)
-    model = SVC(leaf_size=64, random_state=0, refine=False).fit(X, y)
+    model = SVC(approximation=HSS(leaf_size=64), random_state=0).fit(X, y)
     H = matrices[0]  # the first tree of a forest
     expected, display = RankDisplay.from_matrix(H), RankDisplay.from_estimator(model).plot()
     assert_array_equal(display.leaf_offsets, expected.leaf_offsets)

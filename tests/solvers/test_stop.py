@@ -44,17 +44,19 @@ def smo(n_problems):
     return run
 
 
-def solve_pairs(rng, stop):
+def solve_parts(rng, stop):
     X, _, lower, upper = endless(rng)
-    z, F, steps = np.zeros(120), np.zeros(120), np.zeros(2, np.int64)
-    _core.solve_pairs(
-        Linear().core, core_rows(X), np.array([0, 60, 120]), np.tile(np.arange(60), 2),
-        np.tile(lower + upper, 2), 1e-15, N_STEPS, z, F, *np.zeros((3, 2)), steps, stop,
+    z, F, steps = np.zeros((120, 1)), np.zeros((120, 1)), np.zeros((2, 1), np.int64)
+    bound = np.tile(lower + upper, 2)[:, None]
+    _core.solve_parts(
+        Linear().core, core_rows(X), np.array([0, 60, 120]), np.tile(np.arange(60), 2), bound,
+        np.sign(bound), False, np.zeros(1), np.array([1e-15]), N_STEPS, z, F,
+        *np.zeros((3, 2, 1)), steps, stop,
     )  # fmt: skip
     return steps.max()
 
 
-LOOPS = pytest.mark.parametrize("solve", [solve_small, smo(1), smo(3), solve_pairs])
+LOOPS = pytest.mark.parametrize("solve", [solve_small, smo(1), smo(3), solve_parts])
 
 
 @LOOPS

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from hssvm import SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
 from hssvm.estimators.inputs.parameters import InvalidParameterError, as_bytes
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.kernels import Gaussian
@@ -26,27 +26,37 @@ from hssvm.training.config import (
 
 
 def test_ranks_follow_from_the_number_of_rows_and_trees():
-    config, single = TrainingConfig(), TrainingConfig(n_trees=1)
-    assert config.plan(50_000, route=Route.FOREST).compressor.max_rank == FOREST_RANK
-    assert single.plan(50_000, route=Route.FOREST).compressor.max_rank == RANK
+    config, single = TrainingConfig(), TrainingConfig(approximation=HSS(n_trees=1))
+    assert config.plan(50_000, route=Route.COMPRESSED).compressor.max_rank == FOREST_RANK
+    assert single.plan(50_000, route=Route.COMPRESSED).compressor.max_rank == RANK
     assert config.plan(50_000, route=Route.REFINED).compressor.max_rank == START_RANK
     assert config.plan(MANY_ROWS, route=Route.REFINED).compressor.max_rank == RANK
-    assert TrainingConfig(max_rank=5).plan(50_000, route=Route.FOREST).compressor.max_rank == 5
+    assert (
+        TrainingConfig(approximation=HSS(max_rank=5))
+        .plan(50_000, route=Route.COMPRESSED)
+        .compressor.max_rank
+        == 5
+    )
     given = NestedNystroem(rtol=0.1)
-    assert TrainingConfig(compressor=given).plan(50_000, route=Route.FOREST).compressor is given
-    assert config.plan(EXACT_ROWS, route=Route.FOREST).leaf_size == EXACT_ROWS
-    assert config.plan(50_000, route=Route.FOREST).leaf_size == FOREST_LEAF_SIZE
+    assert (
+        TrainingConfig(approximation=HSS(compressor=given))
+        .plan(50_000, route=Route.COMPRESSED)
+        .compressor
+        is given
+    )
+    assert config.plan(EXACT_ROWS, route=Route.COMPRESSED).leaf_size == EXACT_ROWS
+    assert config.plan(50_000, route=Route.COMPRESSED).leaf_size == FOREST_LEAF_SIZE
     for shape in ((EXACT_ROWS + 1, 2), (50_000, WIDE_FEATURES + 1)):
-        assert config.plan(*shape, route=Route.FOREST).leaf_size == LARGE_LEAF_SIZE
-    sparse = config.plan(50_000, WIDE_FEATURES + 1, route=Route.FOREST, sparse=True)
+        assert config.plan(*shape, route=Route.COMPRESSED).leaf_size == LARGE_LEAF_SIZE
+    sparse = config.plan(50_000, WIDE_FEATURES + 1, route=Route.COMPRESSED, sparse=True)
     assert (sparse.leaf_size, sparse.compressor.max_rank) == (FOREST_LEAF_SIZE, SPARSE_RANK)
-    many = config.plan(MANY_ROWS, route=Route.FOREST)
+    many = config.plan(MANY_ROWS, route=Route.COMPRESSED)
     assert (many.tol, many.compressor.max_rank) == (LARGE_FOREST_TOL, LARGE_FOREST_RANK)
-    assert single.plan(EXACT_ROWS + 1, route=Route.FOREST).leaf_size == LEAF_SIZE
+    assert single.plan(EXACT_ROWS + 1, route=Route.COMPRESSED).leaf_size == LEAF_SIZE
 
 
 def test_trees_only_where_they_differ():
-    def n_trees(n_rows, route=Route.FOREST, **parameters):
+    def n_trees(n_rows, route=Route.COMPRESSED, **parameters):
         return TrainingConfig(**parameters).plan(n_rows, route=route).n_trees
 
     assert n_trees(50_000) == FOREST_TREES
@@ -60,25 +70,28 @@ def test_trees_only_where_they_differ():
 def test_a_number_of_trees_means_no_refinement():
     X = np.zeros((5000, 2))
     assert TrainingConfig().is_exact(Gaussian(1.0), X)
-    assert not TrainingConfig(n_trees=1).is_exact(Gaussian(1.0), X)
-    assert TrainingConfig(n_trees=1, refine=True).is_exact(Gaussian(1.0), X)
+    assert not TrainingConfig(approximation=HSS(n_trees=1)).is_exact(Gaussian(1.0), X)
+    assert TrainingConfig(approximation=HSS(n_trees=1), refine=True).is_exact(Gaussian(1.0), X)
 
 
 def test_the_seed_of_a_tree_does_not_depend_on_their_number():
-    few, many = (TrainingConfig(n_trees=n, seed=7).plan(9000, route=Route.FOREST) for n in (2, 9))
+    few, many = (
+        TrainingConfig(approximation=HSS(n_trees=n), seed=7).plan(9000, route=Route.COMPRESSED)
+        for n in (2, 9)
+    )
     assert [few.tree_seed(t) for t in range(2)] == [many.tree_seed(t) for t in range(2)]
     assert len({many.tree_seed(t) for t in range(9)}) == 9
 
 
 def test_models_without_a_fold_are_solved_less_accurately():
-    plan = TrainingConfig(tol=1e-2, held_out=math.inf).plan(5000, route=Route.FOREST)
+    plan = TrainingConfig(tol=1e-2, held_out=math.inf).plan(5000, route=Route.COMPRESSED)
     tol = plan.first_solver(Monitor(), 2 * (1 + plan.n_folds)).tol
     assert tol.tolist() == [1e-2] * 2 + [4e-2] * 2 * plan.n_folds
 
 
 def test_the_paper_makes_ten_iterations():
     def plan(**parameters):
-        return TrainingConfig(solver="paper", **parameters).plan(5000, route=Route.FOREST)
+        return TrainingConfig(solver="paper", **parameters).plan(5000, route=Route.COMPRESSED)
 
     solver = plan().first_solver(Monitor(), 1)
     assert (solver.max_iter, type(solver).__name__) == (10, "FixedIterationADMM")
@@ -93,7 +106,7 @@ def test_the_paper_makes_ten_iterations():
 def test_a_rank_beside_a_compressor_is_refused(estimator, compressor, rng):
     """It would have no effect."""
     X = rng.standard_normal((60, 2))
-    estimator.set_params(compressor=compressor, max_rank=20)
+    estimator.set_params(approximation=HSS(compressor=compressor, max_rank=20))
     with pytest.raises(InvalidParameterError, match="pass max_rank to the compressor"):
         estimator.fit(X, X[:, 0] > 0)
 

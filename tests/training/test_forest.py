@@ -9,6 +9,7 @@ from helpers.predictors import leafwise
 from helpers.stops import StopInTree
 from numpy.testing import assert_allclose, assert_array_equal
 
+from hssvm import HSS
 from hssvm._threads import openmp_threads
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian
@@ -55,8 +56,10 @@ PROBLEMS = [two_classes, three_classes, regression, novelty]
 
 
 def config_of(rng, n_trees, **parameters):
-    parameters = {"leaf_size": 128, "max_rank": 16, **parameters}
-    return TrainingConfig(n_trees=n_trees, seed=int(rng.integers(2**31)), **parameters)
+    parameters = {"approximation": HSS(leaf_size=128, max_rank=16), **parameters}
+    return TrainingConfig(
+        approximation=HSS(n_trees=n_trees), seed=int(rng.integers(2**31)), **parameters
+    )
 
 
 class Tree:
@@ -113,7 +116,7 @@ def test_a_forest_is_the_mean_of_its_trees(make, rng):
     X, T = rows_of(rng), rows_of(rng, 200)
     problem, config = make(X), config_of(rng, 3)
     result = run(problem, X, config)
-    plan = config.plan(N, route=Route.FOREST)
+    plan = config.plan(N, route=Route.COMPRESSED)
     trees = [Tree(problem, X, plan, index) for index in range(3)]
     values = np.mean([tree.decisions(T) for tree in trees], axis=0)
     scale = np.abs(values).max()
@@ -138,7 +141,7 @@ def test_a_forest_is_the_mean_of_its_trees(make, rng):
 def test_one_tree_is_the_training_on_its_matrix(make, rng):
     X, T = rows_of(rng), rows_of(rng, 200)
     problem, config = make(X), config_of(rng, 1)
-    plan = config.plan(N, route=Route.FOREST)
+    plan = config.plan(N, route=Route.COMPRESSED)
     operator = HSSOperator(Tree(problem, X, plan, 0).matrix)
     report = FitReport()
     alone = forest.Forest(0, report)
@@ -159,7 +162,7 @@ def test_spread_and_disagreement_by_definition(make, few, rng, monkeypatch):
     sample = np.arange(N)
     if few:
         sample = np.sort(np.random.default_rng(config.seed).permutation(N)[:300])
-    plan = config.plan(N, route=Route.FOREST)
+    plan = config.plan(N, route=Route.COMPRESSED)
     values = np.array([Tree(problem, X, plan, t).at_training_rows()[sample] for t in range(3)])
     mean = values.mean(axis=0)
     variance = ((values - mean) ** 2).sum(axis=0) / 2
@@ -239,7 +242,7 @@ def test_a_fingerprint_is_that_of_what_determines_the_trees(rng):
 
     X = rows_of(rng)
     y = np.sin(2 * X[:, :1])
-    plan = config_of(rng, 2).plan(N, route=Route.FOREST)
+    plan = config_of(rng, 2).plan(N, route=Route.COMPRESSED)
     mine = fingerprint(problem(y), KERNEL, X, plan)
     assert mine == fingerprint(problem(y.copy()), Gaussian(0.5), X.copy(), replace(plan))
     assert mine == fingerprint(problem(y), KERNEL, X, replace(plan, n_trees=7))
@@ -247,9 +250,8 @@ def test_a_fingerprint_is_that_of_what_determines_the_trees(rng):
     other_plans = {
         "tol": plan.tol / 2,
         "max_iter": 17,
-        "leaf_size": 64,
+        "approximation": HSS(leaf_size=64, compressor=replace(plan.compressor, max_rank=17)),
         "seed": plan.seed + 1,
-        "compressor": replace(plan.compressor, max_rank=17),
     }
     others = [
         fingerprint(problem(next_to(y)), KERNEL, X, plan),

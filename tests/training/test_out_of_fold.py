@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import r2_score
 
-from hssvm import SVC, SVR, svc_path
+from hssvm import HSS, SVC, SVR, svc_path
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian
 from hssvm.operators import HSSOperator
@@ -68,7 +68,7 @@ def test_the_score_of_a_classifier(n_classes, rng):
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.5 * rng.standard_normal(3000), [0, 1])]
     y = np.where(y == "c", "b", y) if n_classes == 2 else y
     weight = rng.uniform(0.5, 1.5, 3000)
-    model = SVC(out_of_fold=True, n_trees=2, random_state=0).fit(X, y, weight)
+    model = SVC(out_of_fold=True, approximation=HSS(n_trees=2), random_state=0).fit(X, y, weight)
     values = model.out_of_fold_decision_
     assert values.shape == ((3000,) if n_classes == 2 else (3000, 3))
     codes = (values > 0).astype(int) if n_classes == 2 else values.argmax(axis=1)
@@ -76,7 +76,7 @@ def test_the_score_of_a_classifier(n_classes, rng):
     assert model.fit_report_.out_of_fold_score == pytest.approx(score)
     assert f"out-of-fold accuracy {score:.4g}" in model.summary()
     assert model.score(X, y) >= score - 0.02
-    model.set_params(out_of_fold=False, n_trees=1).fit(X, y)
+    model.set_params(out_of_fold=False, approximation=HSS(n_trees=1)).fit(X, y)
     assert not hasattr(model, "out_of_fold_decision_")
     assert np.isnan(model.fit_report_.out_of_fold_score)
 
@@ -85,7 +85,9 @@ def test_the_score_of_a_classifier(n_classes, rng):
 def test_noise_cannot_be_predicted(rng):
     """A score on rows that a model has seen would be far above one half."""
     X, y = rng.standard_normal((3000, 5)), rng.integers(0, 2, 3000)
-    model = SVC(C=100, gamma=1.0, out_of_fold=True, n_trees=2, random_state=0).fit(X, y)
+    model = SVC(
+        C=100, gamma=1.0, out_of_fold=True, approximation=HSS(n_trees=2), random_state=0
+    ).fit(X, y)
     assert model.score(X, y) > 0.9
     assert abs(model.fit_report_.out_of_fold_score - 0.5) < 0.06
 
@@ -93,7 +95,7 @@ def test_noise_cannot_be_predicted(rng):
 def test_the_score_of_a_regression(rng):
     X = rng.standard_normal((3000, 2))
     y = 1000 + np.sin(X[:, 0]) + 0.1 * rng.standard_normal(3000)
-    model = SVR(out_of_fold=True, n_trees=2, random_state=0).fit(X, y)
+    model = SVR(out_of_fold=True, approximation=HSS(n_trees=2), random_state=0).fit(X, y)
     score = r2_score(y, model.out_of_fold_decision_)
     assert model.fit_report_.out_of_fold_score == pytest.approx(score)
     assert score == pytest.approx(1 - 0.01 / np.var(y), abs=0.02)
@@ -102,9 +104,14 @@ def test_the_score_of_a_regression(rng):
 def test_a_grown_forest_has_the_same_values(rng):
     X = rng.standard_normal((2500, 2))
     y = X[:, 0] * X[:, 1] > 0
-    parameters = {"out_of_fold": True, "random_state": 0, "leaf_size": 256}
-    whole = SVC(n_trees=3, **parameters).fit(X, y)
-    grown = SVC(n_trees=1, warm_start=True, **parameters).fit(X, y).set_params(n_trees=3).fit(X, y)
+    parameters = {"out_of_fold": True, "random_state": 0, "approximation": HSS(leaf_size=256)}
+    whole = SVC(approximation=HSS(n_trees=3), **parameters).fit(X, y)
+    grown = (
+        SVC(approximation=HSS(n_trees=1), warm_start=True, **parameters)
+        .fit(X, y)
+        .set_params(approximation=HSS(n_trees=3))
+        .fit(X, y)
+    )
     assert_array_equal(grown.out_of_fold_decision_, whole.out_of_fold_decision_)
     assert grown.fit_report_.out_of_fold_score == whole.fit_report_.out_of_fold_score
 

@@ -6,7 +6,7 @@ import time
 import pytest
 from numpy.testing import assert_array_equal
 
-from hssvm import SVC, _core
+from hssvm import HSS, SVC, _core
 from hssvm._threads import openmp_threads
 from hssvm.progress import Share, listening, tell
 from hssvm.solvers import Status
@@ -21,7 +21,7 @@ def test_the_forest_is_the_same(rng, monkeypatch):
     def fit(memory):
         monkeypatch.setattr(plan, "DEFAULT_MEMORY", memory)
         with openmp_threads(2):
-            return SVC(refine=False, n_trees=3, leaf_size=256, random_state=0).fit(X, y)
+            return SVC(approximation=HSS(n_trees=3, leaf_size=256), random_state=0).fit(X, y)
 
     one_by_one, together = fit(1.0), fit(1e9)
     assert_array_equal(together.decision_function(X), one_by_one.decision_function(X))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import hssvm
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
 from hssvm.persistence.replace import _open_unnamed
 from hssvm.training import config
@@ -80,7 +80,7 @@ def has_unnamed_files(folder):
 def save(rng, folder):
     """Replace a file by one of two models, by turns, until there is an interrupt."""
     X, y = draw_rows(rng, 2000)
-    models = [fit(SVC(C=C, refine=False, tol=0.1, random_state=0), X, y) for C in (0.1, 10)]
+    models = [fit(SVC(C=C, approximation=HSS(), tol=0.1, random_state=0), X, y) for C in (0.1, 10)]
     write = SVC.save
     if rng.random() < 0.5:
         models = [fit(SVC(C=C, multi_class="ovo"), X[:300], y[:300]) for C in (0.1, 10)]

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import scipy.sparse
 
-from hssvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, SVRCV, OneClassSVM
 from hssvm.kernels import Gaussian, Linear
 
 
@@ -17,8 +17,7 @@ def draw_estimator(rng):
         "scaling": [None, "standard", "minmax"][rng.integers(3)],
         "refine": bool(rng.integers(2)),
         "tol": 0.1,
-        "leaf_size": 32,
-        "max_rank": 8,
+        "approximation": HSS(leaf_size=32, max_rank=8),
         "random_state": 0,
     }
     searched = {"Cs": [0.1, 1.0], "cv": 2}

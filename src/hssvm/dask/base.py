@@ -22,13 +22,19 @@ from hssvm.dask.plan import Layout
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.inputs.kernel import resolve_gamma
-from hssvm.estimators.inputs.parameters import INSTEAD, NONE, check_parameter, integer
+from hssvm.estimators.inputs.parameters import (
+    INSTEAD,
+    NONE,
+    InvalidParameterError,
+    check_parameter,
+    integer,
+)
 from hssvm.estimators.inputs.points import require_rows_of_numbers
 from hssvm.estimators.models.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.monitoring.callbacks import logging_to_stderr
 from hssvm.kernels import Kernel
 from hssvm.solvers import Status
-from hssvm.training import Task
+from hssvm.training import Cells, Task
 from hssvm.training.certificate import Certificate
 
 DASK_INSTEAD = {
@@ -95,8 +101,13 @@ class BaseDaskSVM(ConfiguredSVM):
         self._check_parameters()
         require_rows_of_numbers(self.kernel)
         config = self._config()
-        if config.compressor is not None:
-            nested_nystroem(config.compressor)
+        if isinstance(config.approximation, Cells):
+            raise InvalidParameterError(
+                f"approximation={config.approximation} is not available on a cluster; set "
+                "approximation=None or HSS()"
+            )
+        if config.hss.compressor is not None:
+            nested_nystroem(config.hss.compressor)
         deadline = None if self.max_time is None else time.monotonic() + self.max_time
 
         def describe(layout: Layout) -> tuple[Kernel, Task]:

@@ -117,7 +117,7 @@ def fit(
             del partitions  # release rows of the driver: the workers have copies
         logger.info("%d parts of %d to %d rows", len(rows), min(n_rows), max(n_rows))
         exact = submit(is_exact, rows[0], config, kernel, sum(n_rows))
-        route = Route.REFINED if value_of(client, exact, should_stop) else Route.FOREST
+        route = Route.REFINED if value_of(client, exact, should_stop) else Route.COMPRESSED
         training = config.plan(sum(n_rows), layout.n_features, route=route, sparse=layout.sparse)
         depth = depth_for(max(n_rows), training.leaf_size)
         if min(n_rows) < 2**depth:

@@ -12,8 +12,7 @@ from sklearn.base import OutlierMixin
 import hssvm.estimators
 from hssvm.dask.base import BaseDaskSVM
 from hssvm.dask.plan import Layout
-from hssvm.hss import NestedNystroem
-from hssvm.training import NoveltyDetection
+from hssvm.training import HSS, NoveltyDetection
 from hssvm.training.certificate import Certificate
 from hssvm.training.tasks import raised_intercept
 
@@ -26,9 +25,8 @@ class OneClassSVM(OutlierMixin, BaseDaskSVM):
     Parameters
     ----------
     nu, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, refine, \
-scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
-        As in `hssvm.OneClassSVM`; a callable kernel must be importable on the workers. None for
-        `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
+scaling, approximation, random_state, verbose
+        As in `hssvm.OneClassSVM`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
         None means the current client.
 
@@ -57,6 +55,8 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
     _task_name = "novelty detection"
     _local: ClassVar[type[hssvm.estimators.OneClassSVM]] = hssvm.estimators.OneClassSVM
 
+    _averages = False  # each model has its own threshold
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -71,10 +71,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: NestedNystroem | None = None,
+        approximation: HSS | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -90,10 +87,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         self.max_time = max_time
         self.refine = refine
         self.scaling = scaling
-        self.n_trees = n_trees
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
+        self.approximation = approximation
         self.random_state = random_state
         self.verbose = verbose
         self.client = client

@@ -26,9 +26,8 @@ from hssvm.estimators.inputs.labels import (
 from hssvm.estimators.inputs.parameters import CLASSIFIER_INSTEAD, as_calibrator
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.estimators.probability import ProbabilityMixin
-from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
-from hssvm.training import Classification
+from hssvm.training import Approximation, Classification
 from hssvm.training.certificate import Certificate
 
 
@@ -47,9 +46,8 @@ class SVC(ProbabilityMixin, ClassifierMixin, BaseDaskSVM):
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, class_weight, tol, solver, max_iter, max_time, \
-refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose
-        As in `hssvm.SVC`; a callable kernel must be importable on the workers. None for
-        `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
+refine, scaling, approximation, probability, random_state, verbose
+        As in `hssvm.SVC`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
         None means the current client.
 
@@ -102,10 +100,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: NestedNystroem | None = None,
+        approximation: Approximation | None = None,
         probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -123,10 +118,7 @@ refine, scaling, n_trees, leaf_size, max_rank, compressor, probability, random_s
         self.max_time = max_time
         self.refine = refine
         self.scaling = scaling
-        self.n_trees = n_trees
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
+        self.approximation = approximation
         self.probability = probability
         self.random_state = random_state
         self.verbose = verbose

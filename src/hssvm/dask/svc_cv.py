@@ -15,7 +15,7 @@ from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.inputs.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.exceptions import DataWarning
-from hssvm.hss import NestedNystroem
+from hssvm.training import Approximation
 from hssvm.training.data.checks import check_edge
 from hssvm.training.plan import FOLDS
 
@@ -33,9 +33,9 @@ class SVCCV(SVC):
     Cs : sequence of float, default=(0.01, 0.1, 1, 10, 100)
     gammas : sequence of float, 'scale' and 'auto', default=('scale',)
     kernel, degree, coef0, class_weight, tol, solver, max_iter, max_time, refine, scaling, \
-n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, client
+approximation, probability, random_state, verbose, client
         As in `SVC`. `refine` and `probability` apply to the final model; `max_time` applies to each
-        fit. None for `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
+        fit.
 
     Attributes
     ----------
@@ -84,10 +84,7 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: NestedNystroem | None = None,
+        approximation: Approximation | None = None,
         probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -105,10 +102,7 @@ n_trees, leaf_size, max_rank, compressor, probability, random_state, verbose, cl
         self.max_time = max_time
         self.refine = refine
         self.scaling = scaling
-        self.n_trees = n_trees
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
+        self.approximation = approximation
         self.probability = probability
         self.random_state = random_state
         self.verbose = verbose

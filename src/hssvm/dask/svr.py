@@ -14,9 +14,8 @@ import hssvm.estimators
 from hssvm.dask.base import BaseDaskSVM
 from hssvm.dask.partitions import Partition
 from hssvm.dask.plan import Layout
-from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Floats
-from hssvm.training import Regression
+from hssvm.training import Approximation, Regression
 from hssvm.training.certificate import Certificate
 
 
@@ -28,9 +27,8 @@ class SVR(RegressorMixin, BaseDaskSVM):
     Parameters
     ----------
     C, epsilon, kernel, degree, gamma, coef0, tol, solver, max_iter, max_time, refine, \
-scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
-        As in `hssvm.SVR`; a callable kernel must be importable on the workers. None for
-        `tol`, `leaf_size` or `max_rank`: chosen from the data; see :doc:`/forests`.
+scaling, approximation, random_state, verbose
+        As in `hssvm.SVR`; a callable kernel must be importable on the workers.
     client : distributed.Client, default=None
         None means the current client.
 
@@ -75,10 +73,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: NestedNystroem | None = None,
+        approximation: Approximation | None = None,
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
@@ -95,10 +90,7 @@ scaling, n_trees, leaf_size, max_rank, compressor, random_state, verbose
         self.max_time = max_time
         self.refine = refine
         self.scaling = scaling
-        self.n_trees = n_trees
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
+        self.approximation = approximation
         self.random_state = random_state
         self.verbose = verbose
         self.client = client

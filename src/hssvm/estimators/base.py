@@ -40,8 +40,9 @@ from hssvm.training import (
     plan_task,
     train,
 )
-from hssvm.training.cost import CostEstimate, estimate_cost
+from hssvm.training.cost import estimate_cost
 from hssvm.training.data.scaling import Scaling, require_moderate
+from hssvm.training.reports.estimate import CostEstimate
 from hssvm.training.warm_start import LastFit
 
 NO_OUT_OF_FOLD = (
@@ -52,12 +53,12 @@ NO_OUT_OF_FOLD = (
 
 def require_same_kernel(config: TrainingConfig, *, exact: bool) -> None:
     """Raise an error if out-of-fold values and predictions would have different kernels."""
-    exact_prediction = config.exact_prediction or not config.extends_to_new_points
+    exact_prediction = config.exact_prediction or not config.hss.extends_to_new_points
     if config.held_out and exact_prediction and not exact:
         raise InvalidParameterError(
             "probability and out_of_fold use the decision values of the compressed kernel, but the "
             "model would predict with the exact one; set refine=True, or prediction='auto' and "
-            "compressor=None"
+            "approximation=None"
         )
 
 

@@ -22,9 +22,8 @@ from hssvm.estimators.inputs.parameters import (
     check_parameters,
     refuse_parameters,
 )
-from hssvm.hss import Compressor
 from hssvm.kernels import Kernel
-from hssvm.training import TrainingConfig
+from hssvm.training import Approximation, Cells, TrainingConfig
 
 HELD_OUT_ROWS = {"sigmoid": 10_000, "temperature": 10_000, "isotonic": 30_000}
 """Number of out-of-fold decision values that are enough to calibrate probabilities. Isotonic
@@ -35,8 +34,8 @@ class ConfiguredSVM(BaseEstimator):
     """Checks the parameters, and translates them for `hssvm.training`.
 
     Subclasses have the parameters kernel, gamma, degree, coef0, tol, solver, max_iter, max_time,
-    scaling, n_trees, leaf_size, max_rank, compressor, random_state and verbose. The parameters with
-    a default here are optional.
+    scaling, approximation, random_state and verbose. The parameters with a default here are
+    optional.
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = RULES
@@ -45,13 +44,16 @@ class ConfiguredSVM(BaseEstimator):
     _instead: ClassVar[Mapping[str, str]] = INSTEAD
     """Alternatives to parameters that the estimator does not have, for errors."""
 
+    _averages: ClassVar[bool] = True
+    """Whether models of different rows can be averaged."""
+
     refine: bool | Literal["auto"] = False
     prediction: str = "auto"
     warm_start: bool = False
     out_of_fold: bool = False
     probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None
     memory_limit: float | str | None = None
-    compressor: Compressor | None
+    approximation: Approximation | None
     max_time: float | None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -63,39 +65,53 @@ class ConfiguredSVM(BaseEstimator):
     def _check_parameters(self) -> None:
         check_parameters(self.get_params(deep=False), self._rules)
         check_kernel_parameter(self.kernel)
-        if self.compressor is not None and self.max_rank is not None:
-            raise InvalidParameterError(
-                f"max_rank={self.max_rank} has no effect with compressor={self.compressor!r}; "
-                "pass max_rank to the compressor"
-            )
         if self._refine_requested and self.prediction == "compressed":
             raise ValueError(
                 "prediction='compressed' needs a model on the compressed kernel, but refine=True "
                 "trains on the exact one; set refine=False or prediction='auto'"
             )
-        n_trees = as_scalar(self.n_trees) or 1
-        if self.prediction == "exact" and n_trees > 1:
-            raise InvalidParameterError(
-                f"n_trees={n_trees} averages decision values, while prediction='exact' would have "
-                "to average coefficients, which is less accurate; set prediction='auto' or "
-                "n_trees=None"
-            )
-        if self._refine_requested and n_trees > 1:
-            raise InvalidParameterError(
-                f"n_trees={n_trees} averages models on compressed kernels, but refine=True trains "
-                "on the exact one; set refine=False or n_trees=None"
-            )
-        if self.compressor is not None and not self.compressor.projection and n_trees > 1:
-            raise InvalidParameterError(
-                f"n_trees={n_trees} needs a compressed kernel that extends to new points, but "
-                f"compressor={self.compressor!r} makes one that does not; set compressor=None or "
-                "n_trees=None"
-            )
+        self._check_approximation()
         if self._refine_requested and self.solver == "paper":
             raise ValueError(
                 "refine=True is not available with solver='paper'; set refine=False or "
                 "solver='admm'"
             )
+
+    def _check_approximation(self) -> None:
+        approximation, coupled = self.approximation, self._coupled
+        if isinstance(approximation, Cells):
+            if self._refine_requested:
+                raise InvalidParameterError(
+                    f"approximation={approximation} trains a model for each cell, but refine=True "
+                    "trains one on all rows; set refine='auto' or approximation=None"
+                )
+            if coupled is not None:
+                raise InvalidParameterError(
+                    f"approximation={approximation} is not available with {coupled}; set "
+                    "approximation=HSS()"
+                )
+        elif approximation is not None and approximation.trees > 1:
+            n_trees = approximation.trees
+            if self.prediction == "exact":
+                raise InvalidParameterError(
+                    f"n_trees={n_trees} averages decision values, while prediction='exact' would "
+                    "have to average coefficients, which is less accurate; set prediction='auto' "
+                    "or n_trees=None"
+                )
+            if self._refine_requested:
+                raise InvalidParameterError(
+                    f"n_trees={n_trees} averages models on compressed kernels, but refine=True "
+                    "trains on the exact one; set refine=False or n_trees=None"
+                )
+
+    @property
+    def _coupled(self) -> str | None:
+        """What needs one model of all rows, if anything does."""
+        if not self._averages:
+            return type(self).__name__
+        if self.prediction != "auto":
+            return f"prediction={self.prediction!r}"
+        return "solver='paper'" if self.solver == "paper" else None
 
     @property
     def _refine_requested(self) -> bool:
@@ -118,12 +134,11 @@ class ConfiguredSVM(BaseEstimator):
             solver=self.solver,
             refine=False if self.prediction == "compressed" else refine,
             limit_work=self.max_time is None and not self._refine_requested,
-            n_trees=as_scalar(self.n_trees),
+            approximation=self.approximation,
+            coupled=self._coupled is not None,
+            max_time=as_scalar(self.max_time),
             held_out=self._held_out,
             exact_prediction=self.prediction == "exact",
-            leaf_size=as_scalar(self.leaf_size),
-            max_rank=as_scalar(self.max_rank),
-            compressor=self.compressor,
             memory_limit=as_bytes(self.memory_limit),
             scaled=self.scaling is not None,
             seed=self._seed(),

@@ -10,12 +10,11 @@ from sklearn.base import OutlierMixin
 
 from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.monitoring.callbacks import with_callbacks
-from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats
 from hssvm.persistence.archive import require
-from hssvm.training import NoveltyDetection
+from hssvm.training import HSS, NoveltyDetection
 from hssvm.training.certificate import Certificate
-from hssvm.training.cost import CostEstimate
+from hssvm.training.reports.estimate import CostEstimate
 from hssvm.training.tasks import raised_intercept
 
 
@@ -30,9 +29,11 @@ class OneClassSVM(OutlierMixin, BaseKernelSVM):
     nu : float, default=0.5
         Maximum fraction of the training rows outside the region, above 0 and at most 1.
     kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
-n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state, verbose
-        As in `SVC`. None for `tol`, `leaf_size` or `max_rank`: chosen from the data; see
-        :doc:`/forests`.
+memory_limit, warm_start, random_state, verbose
+        As in `SVC`.
+    approximation : HSS, default=None
+        As in `SVC`; None means `HSS`. `Cells` are not available: each of them would have its own
+        threshold, and the same fraction of novelties.
 
     Attributes
     ----------
@@ -66,6 +67,8 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
 
     _task_name = "novelty detection"
 
+    _averages = False  # each model has its own threshold
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -81,10 +84,7 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: Compressor | None = None,
+        approximation: HSS | None = None,
         memory_limit: float | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -102,10 +102,7 @@ n_trees, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state
         self.max_time = max_time
         self.prediction = prediction
         self.scaling = scaling
-        self.n_trees = n_trees
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
+        self.approximation = approximation
         self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.random_state = random_state

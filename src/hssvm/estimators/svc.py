@@ -9,9 +9,8 @@ import numpy as np
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.monitoring.callbacks import with_callbacks
-from hssvm.hss import Compressor
-from hssvm.training import Classification
-from hssvm.training.cost import CostEstimate
+from hssvm.training import Approximation, Classification
+from hssvm.training.reports.estimate import CostEstimate
 
 
 class SVC(Classifier):
@@ -77,22 +76,15 @@ default='rbf'
     scaling : {'standard', 'minmax'}, default=None
         Scales the features to variance 1, or to [0, 1], with factors computed in `fit`.
         Distance-based kernels need features of comparable scale.
-    n_trees : int, default=None
-        Size of the forest, if the fit is not refined: the problem is solved on that many compressed
-        kernels, each with its own random tree, and the decision values are averaged. None means 4.
-        An int means no refinement, unless ``refine=True``.
+    approximation : Cells or HSS, default=None
+        How to train if the solution is not exact: `Cells` are exact models of a few thousand rows
+        each, `HSS` is a compressed kernel matrix. None means exact if that is affordable, see
+        `refine`, and `Cells` otherwise, with parameters chosen from the data. An approximation
+        means no exact solution, unless ``refine=True``, for which `HSS` has the parameters of the
+        start. See :doc:`/approximations`.
     out_of_fold : bool, default=False
         Whether to compute `out_of_fold_decision_`, and the score that it implies. It takes about as
         long as the fit itself.
-    leaf_size : int, default=None
-        Maximum number of rows in a leaf of a tree. None: chosen from the data; see :doc:`/forests`.
-    max_rank : int, default=None
-        Maximum rank of a leaf; ranks grow toward the root. A larger rank is more accurate and
-        slower. None: chosen from the data; see :doc:`/forests`. It is 32 for the start of a
-        refinement with fewer than 100,000 rows.
-    compressor : Compressor of `hssvm.hss`, default=None
-        `NestedNystroem` to set parameters other than `max_rank`, or `HSSANN`, the compression of
-        Cipolla and Gondzio, which predicts with the exact kernel.
     memory_limit : float or str, default=None
         Maximum memory of a fit in addition to its rows, in bytes or as in ``"4GB"``. It applies to
         all stages: if necessary, refinement uses a smaller cache, the compressed matrix and its
@@ -100,8 +92,8 @@ default='rbf'
         MemoryError before it starts. None means 2 GB for the cache, and no limit on the rest.
     warm_start : bool, default=False
         Start from the coefficients of the last fit, to resume it after Ctrl-C or `max_time`, or
-        to fit with other parameters. If only `n_trees` has grown, the forest grows: its trees are
-        kept, and the missing ones are added.
+        to fit with other parameters. If only the number of trees of `approximation` has grown, its
+        trees are kept, and the missing ones are added.
     random_state : int, RandomState or None, default=None
         Determines the samples of the tree and the compression. An int makes fits reproducible,
         unless `max_time` stops them.
@@ -176,11 +168,8 @@ default='rbf'
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
+        approximation: Approximation | None = None,
         out_of_fold: bool = False,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: Compressor | None = None,
         memory_limit: float | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -201,11 +190,8 @@ default='rbf'
         self.max_time = max_time
         self.prediction = prediction
         self.scaling = scaling
-        self.n_trees = n_trees
+        self.approximation = approximation
         self.out_of_fold = out_of_fold
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
         self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.random_state = random_state

@@ -9,9 +9,8 @@ import numpy as np
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
-from hssvm.hss import Compressor
-from hssvm.training import Regression
-from hssvm.training.cost import CostEstimate
+from hssvm.training import Approximation, Regression
+from hssvm.training.reports.estimate import CostEstimate
 
 
 class SVR(Regressor):
@@ -27,10 +26,8 @@ class SVR(Regressor):
     epsilon : float, default=0.1
         Half-width of the tube without loss, in units of y.
     kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
-n_trees, out_of_fold, leaf_size, max_rank, compressor, memory_limit, warm_start, random_state, \
-verbose
-        As in `SVC`. None for `tol`, `leaf_size` or `max_rank`: chosen from the data; see
-        :doc:`/forests`.
+approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
+        As in `SVC`.
 
     Attributes
     ----------
@@ -82,11 +79,8 @@ verbose
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["standard", "minmax"] | None = None,
-        n_trees: int | None = None,
+        approximation: Approximation | None = None,
         out_of_fold: bool = False,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: Compressor | None = None,
         memory_limit: float | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -105,11 +99,8 @@ verbose
         self.max_time = max_time
         self.prediction = prediction
         self.scaling = scaling
-        self.n_trees = n_trees
+        self.approximation = approximation
         self.out_of_fold = out_of_fold
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
         self.memory_limit = memory_limit
         self.warm_start = warm_start
         self.random_state = random_state

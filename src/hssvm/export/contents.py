@@ -46,9 +46,9 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
     dict
         ``task``, ``kernel`` and its parameters; ``n_features``, ``shift`` and ``factor`` of the
         features; ``X``, or ``X_data``, ``X_indices`` and ``X_indptr``; for each of ``n_trees``
-        trees ``rows_0``, ``ends_0``, ``weights_0``, ``directions_0`` and ``thresholds_0`` as in
-        `hssvm.predictors.LeafExpansions`; ``intercept``, ``classes``, ``one_vs_one``,
-        ``calibration`` and its ``curve_0``, ....
+        trees ``rows_0``, ``ends_0``, ``weights_0``, ``constants_0``, ``directions_0`` and
+        ``thresholds_0`` as in `hssvm.predictors.LeafExpansions`; ``clip``, ``intercept``,
+        ``classes``, ``one_vs_one``, ``calibration`` and its ``curve_0``, ....
     """
     n_features = model.n_features_in_
     if n_features > MAX_EXPORTED_FEATURES:
@@ -60,6 +60,7 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
     arrays = {
         **_kernel_arrays(predictor.kernel),
         **_point_arrays(predictor.X),
+        "clip": np.array(predictor.clip),
         "n_features": np.array(n_features),
         "shift": np.zeros(n_features) if shift is None else shift,
         "factor": np.ones(n_features) if factor is None else factor,
@@ -70,15 +71,18 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
     }
     trees = list(predictor.leaf_arrays())
     arrays["n_trees"] = np.array(len(trees))
-    for index, (rows, ends, weights, directions, thresholds) in enumerate(trees):
-        _require_all_columns(directions, n_features)
+    for index, tree in enumerate(trees):
+        _require_all_columns(tree.directions, n_features)
+        weights = tree.weights
         if predictor.exact is not None and predictor.exact.counts is not None:
             weights = pair_weights(weights, predictor.exact.counts)
-        arrays[f"rows_{index}"] = rows.astype(np.int64)
-        arrays[f"ends_{index}"] = ends
+        constants = np.zeros((tree.ends.size - 1, weights.shape[1]), weights.dtype)
+        arrays[f"rows_{index}"] = tree.rows.astype(np.int64)
+        arrays[f"ends_{index}"] = tree.ends
         arrays[f"weights_{index}"] = weights
-        arrays[f"directions_{index}"] = directions
-        arrays[f"thresholds_{index}"] = thresholds
+        arrays[f"constants_{index}"] = constants if tree.constants is None else tree.constants
+        arrays[f"directions_{index}"] = tree.directions
+        arrays[f"thresholds_{index}"] = tree.thresholds
     if hasattr(model, "classes_"):
         arrays["classes"] = labels_of(model)
         if model.calibration_ is not None:

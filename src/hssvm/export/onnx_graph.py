@@ -68,7 +68,12 @@ def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
             tree[2] = tree[2] * (arrays["gamma"] ** arrays["degree"]).astype(tree[2].dtype)
         cuts = arrays[f"directions_{index}"], arrays[f"thresholds_{index}"]
         if cuts[1].size:
-            values = _leafwise(graph, arrays, rows, points, tree, cuts)
+            constants, clip = arrays[f"constants_{index}"], arrays["clip"]
+            values, leaf = _leafwise(graph, arrays, rows, points, tree, cuts)
+            if constants.any() or np.isfinite(clip):
+                own = graph.op("Gather", _double(graph, constants), leaf, axis=0)
+                values = graph.op("Min", graph.op("Add", values, own), graph.constant(clip))
+                values = graph.op("Max", values, graph.constant(-clip))
         else:
             values = _expansion(graph, arrays, rows, points[tree[0]], tree[2])
         total = graph.op("Add", total, values) if total else values
@@ -172,8 +177,8 @@ def _leafwise(
     points: NDArray[Any],
     tree: list[NDArray[Any]],
     cuts: tuple[NDArray[Any], NDArray[Any]],
-) -> str:
-    """``K(row, points) @ weights`` with the points of the leaf of each row, (m, k)."""
+) -> tuple[str, str]:
+    """``K(row, points) @ weights`` with the points of each row's leaf, (m, k), and the leaf."""
     directions, thresholds = (np.asarray(part, np.float64) for part in cuts)
     projected = graph.op("MatMul", rows, graph.constant(directions.T))
     beyond = graph.cast(graph.op("Greater", projected, graph.constant(thresholds)), np.int64)
@@ -196,7 +201,8 @@ def _leafwise(
     sums = graph.op("ReduceSum", graph.op("Mul", *factors), axis, keepdims=0)
     values = graph.op("Unsqueeze", _kernel(graph, arrays, sums), graph.constant([1]))
     own_weights = graph.op("Gather", _double(graph, weights), leaf, axis=0)
-    return graph.op("Squeeze", graph.op("MatMul", values, own_weights), graph.constant([1]))
+    product = graph.op("MatMul", values, own_weights)
+    return graph.op("Squeeze", product, graph.constant([1])), leaf
 
 
 def _padded(

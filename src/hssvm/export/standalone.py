@@ -98,14 +98,15 @@ class Predictor:
         X = (X - self._model.shift) * self._model.factor
         total = np.zeros((X.shape[0], self._model.intercept.size))
         for index in range(self._model.n_trees):
-            rows, ends, weights, directions, thresholds = (
+            rows, ends, weights, constants, directions, thresholds = (
                 self._arrays[f"{name}_{index}"]
-                for name in ("rows", "ends", "weights", "directions", "thresholds")
+                for name in ("rows", "ends", "weights", "constants", "directions", "thresholds")
             )
             leaf = self._route(X, directions, thresholds)
             for g in np.unique(leaf):
                 own, points = np.flatnonzero(leaf == g), slice(ends[g], ends[g + 1])
-                total[own] += self._expansion(X[own], rows[points], weights[points])
+                values = self._expansion(X[own], rows[points], weights[points]) + constants[g]
+                total[own] += np.clip(values, -self._model.clip, self._model.clip)
         return total / self._model.n_trees + self._model.intercept
 
     def _route(self, X: Any, directions: Any, thresholds: Any) -> Any:

@@ -14,13 +14,12 @@ from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.estimators.svc import SVC
-from hssvm.hss import Compressor
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.base import BaseSearch
 from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
 from hssvm.model_selection.folds import Folds
-from hssvm.training import Classification
+from hssvm.training import Approximation, Classification
 from hssvm.training.data.precision import in_precision_of_rows
 
 
@@ -74,10 +73,9 @@ class SVCCV(BaseSearch, Classifier):
         As in `SVC`. Folds that do not fit are trained in blocks, each with all folds of at least
         one C. None allows 2 GB for them.
     kernel, degree, coef0, class_weight, multi_class, probability, tol, max_iter, refine, \
-prediction, n_trees, leaf_size, max_rank, compressor, random_state, verbose
-        As in `SVC`; most of them apply only to the final model. None for `tol`, `leaf_size` or
-        `max_rank`: chosen from the data; see :doc:`/forests`. Unless `multi_class` is 'ovr',
-        the folds are one-vs-one.
+prediction, approximation, random_state, verbose
+        As in `SVC`; most of them apply only to the final model. Unless `multi_class` is 'ovr', the
+        folds are one-vs-one.
 
     Attributes
     ----------
@@ -144,10 +142,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["auto", "standard", "minmax"] | None = "auto",
-        n_trees: int | None = None,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: Compressor | None = None,
+        approximation: Approximation | None = None,
         memory_limit: float | str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -170,10 +165,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         self.max_time = max_time
         self.prediction = prediction
         self.scaling = scaling
-        self.n_trees = n_trees
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
+        self.approximation = approximation
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose

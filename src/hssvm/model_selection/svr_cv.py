@@ -12,12 +12,11 @@ from hssvm.estimators.inputs.parameters import RULES, Rule, word
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svr import SVR
-from hssvm.hss import Compressor
 from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
 from hssvm.model_selection.failed_folds import find_failed_folds
 from hssvm.model_selection.fold_models import RegressionFolds
 from hssvm.persistence.archive import require
-from hssvm.training import Regression
+from hssvm.training import Approximation, Regression
 from hssvm.training.data.precision import in_precision_of_rows
 
 TUBE = 0.1
@@ -46,10 +45,9 @@ class SVRCV(BaseSearch, Regressor):
         As in `SVCCV`; None means R^2.
     refit, error_score, max_time, scaling, memory_limit
         As in `SVCCV`.
-    kernel, degree, coef0, tol, max_iter, refine, prediction, n_trees, out_of_fold, leaf_size, \
-max_rank, compressor, random_state, verbose
-        As in `SVR`; most of them apply only to the final model. None for `tol`, `leaf_size` or
-        `max_rank`: chosen from the data; see :doc:`/forests`.
+    kernel, degree, coef0, tol, max_iter, refine, prediction, approximation, out_of_fold, \
+random_state, verbose
+        As in `SVR`; most of them apply only to the final model.
 
     Attributes
     ----------
@@ -102,11 +100,8 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["auto", "standard", "minmax"] | None = "auto",
-        n_trees: int | None = None,
+        approximation: Approximation | None = None,
         out_of_fold: bool = False,
-        leaf_size: int | None = None,
-        max_rank: int | None = None,
-        compressor: Compressor | None = None,
         memory_limit: float | str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -127,11 +122,8 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
         self.max_time = max_time
         self.prediction = prediction
         self.scaling = scaling
-        self.n_trees = n_trees
+        self.approximation = approximation
         self.out_of_fold = out_of_fold
-        self.leaf_size = leaf_size
-        self.max_rank = max_rank
-        self.compressor = compressor
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.hss import HSSANN, NestedNystroem
+from hssvm.hss import HSSANN, Compressor, NestedNystroem
 from hssvm.kernels import (
     Categorical,
     ChiSquared,
@@ -34,18 +34,19 @@ from hssvm.kernels import (
     SumKernel,
     Tanimoto,
 )
+from hssvm.training.approximation import HSS, Cells
 
 OBJECTS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
         Gaussian, Laplacian, Matern32, Matern52, Polynomial, Linear, Tanimoto, MinMax, Cosine,
         HistogramIntersection, ChiSquared, Categorical, SumKernel, ProductKernel, ColumnsKernel,
-        Constant, NestedNystroem, HSSANN,
+        Constant, NestedNystroem, HSSANN, Cells, HSS,
     )
 }  # fmt: skip
 """Dataclasses that a file may contain; no other objects are created from a file."""
 
-FIELD_TYPES = (bool, int, float, tuple, Kernel)
+FIELD_TYPES = (bool, int, float, tuple, type(None), Compressor, Kernel)
 """Types of their fields."""
 
 DTYPES = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +56,10 @@ def unpack_predictor(fields: dict[str, Any], kernel: Kernel, arrays: Arrays) -> 
         require(inside and counts.sum() == n, "counts is invalid")
         return PairwisePredictor(kernel, X, W, counts)
     require(fields["predictor"] == LeafwisePredictor.kind, "its predictor is unknown")
-    return LeafwisePredictor(kernel, X, _unpack_trees(X, W, arrays), _unpack_ids(X, arrays))
+    trees, clip = _unpack_trees(X, W, arrays), math.inf
+    if "constants" in arrays:
+        trees, clip = _unpack_cells(trees, arrays)
+    return LeafwisePredictor(kernel, X, trees, _unpack_ids(X, arrays), clip)
 
 
 def _unpack_trees(X: Rows, W: NDArray[Any], arrays: Arrays) -> list[LeafExpansions]:
@@ -82,6 +87,19 @@ def _unpack_trees(X: Rows, W: NDArray[Any], arrays: Arrays) -> list[LeafExpansio
         begin = end
     require(begin == rows.size, "ends is invalid")
     return expansions
+
+
+def _unpack_cells(
+    trees: list[LeafExpansions], arrays: Arrays
+) -> tuple[list[LeafExpansions], float]:
+    """Return the trees with the constants of their leaves, and the limit of their values."""
+    constants, clip = arrays.pop("constants"), arrays.pop("clip")
+    shape = len(trees), trees[0].tree.n_leaves, trees[0].weights.shape[1]
+    fits = constants.dtype == trees[0].weights.dtype and constants.shape == shape
+    require(fits and np.isfinite(constants).all(), "constants is invalid")
+    require(clip.dtype == np.float64 and clip.shape == (1,) and clip[0] > 0, "clip is invalid")
+    cells = [replace(tree, constants=own) for tree, own in zip(trees, constants, strict=True)]
+    return cells, float(clip[0])
 
 
 def _unpack_ids(X: Rows, arrays: Arrays) -> NDArray[np.int64] | None:

@@ -5,10 +5,11 @@ There, the overhead of matrix products would exceed the computation.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -22,8 +23,17 @@ if TYPE_CHECKING:
     from hssvm.predictors.expansion import ExpansionPredictor
     from hssvm.predictors.leafwise import LeafwisePredictor
 
-LeafArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats, Floats]
-"""The rows of each leaf of a tree, their offsets and weights, and the cuts of the tree."""
+
+class LeafArrays(NamedTuple):
+    """The rows of each leaf of a tree, their offsets and weights, the cuts, and the constants."""
+
+    rows: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    weights: Floats
+    directions: Floats
+    thresholds: Floats
+    constants: Floats | None = None
+
 
 ROWS_PER_LEAF = 4
 """Number of rows per leaf up to which a predictor evaluates them one at a time."""
@@ -54,6 +64,9 @@ class Predictor(Aligned, ABC):
 
     kernel: Kernel
     X: Rows
+
+    clip: float = math.inf
+    """The values of a tree are clipped to [-clip, clip] before they are averaged."""
 
     @property
     def exact(self) -> ExpansionPredictor | None:
@@ -98,7 +111,7 @@ class Predictor(Aligned, ABC):
         if not isinstance(self.kernel, CoreKernel) or scipy.sparse.issparse(self.X):
             return None
         core, Y = self.kernel.core, core_rows(self.X)
-        return [_core.LeafExpansions(core, Y, *tree) for tree in self.leaf_arrays()]
+        return [_core.LeafExpansions(core, Y, *tree, self.clip) for tree in self.leaf_arrays()]
 
     def _values_of_few(self, X: Rows) -> Floats | None:
         """Mean over the trees, or None if `X` has many rows or has to be converted."""

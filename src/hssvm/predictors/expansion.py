@@ -78,4 +78,4 @@ class ExpansionPredictor(Predictor):
         """Yield the arrays of one tree, without cuts."""
         n, p = self.X.shape
         no_cuts = np.empty((0, p), self.X.dtype), np.empty(0, self.X.dtype)
-        yield np.arange(n), np.array([0, n]), self.Z, *no_cuts
+        yield LeafArrays(np.arange(n), np.array([0, n]), self.Z, *no_cuts)

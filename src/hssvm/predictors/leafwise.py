@@ -1,6 +1,7 @@
-"""Prediction with compressed kernels, from the points of one leaf per tree.
+"""Prediction from the points of one leaf per tree, with compressed kernels or with cells.
 
-Under k~ the rest of the tree affects a point t only through the basis of its leaf I, so
+Every cell has its own coefficients and constant. Under a compressed kernel k~, the rest of the tree
+affects a point t only through the basis of its leaf I, so
 
     f(t) = k(t, X_I) w_I,    w_I = z_I + scatter_J(P delta_I),
 
@@ -11,6 +12,7 @@ averaged; the rows of all trees are stored once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,6 +42,8 @@ class LeafExpansions(Aligned):
     weights : (m, k)
     intercept : (k,) float64
         Intercept of the model of this tree.
+    constants : (n_leaves, k), optional
+        Intercepts of the single leaves, if each has a model of its own.
     """
 
     tree: ClusterTree
@@ -47,6 +51,7 @@ class LeafExpansions(Aligned):
     ends: NDArray[np.int64]
     weights: Floats
     intercept: NDArray[np.float64]
+    constants: Floats | None = None
 
     @classmethod
     def of(
@@ -66,16 +71,39 @@ class LeafExpansions(Aligned):
         exchange : callable, optional
             Communicates with the levels above if the matrix is a part of a larger one.
         """
-        tree, weights = matrix.tree, matrix.leaf_weights(Z, exchange)
+        return cls._of_leaves(matrix.tree, matrix.leaf_weights(Z, exchange), intercept)
+
+    @classmethod
+    def of_cells(cls, tree: ClusterTree, Z: Floats, constants: Floats) -> LeafExpansions:
+        """Return the expansions of models that were trained on the rows of one leaf each.
+
+        Parameters
+        ----------
+        tree : ClusterTree
+        Z : (n, k)
+        constants : (n_leaves, k)
+        """
+        return cls._of_leaves(tree, Z, np.zeros(Z.shape[1]), constants)
+
+    @classmethod
+    def _of_leaves(
+        cls,
+        tree: ClusterTree,
+        weights: Floats,
+        intercept: NDArray[np.float64],
+        constants: Floats | None = None,
+    ) -> LeafExpansions:
         used = np.any(weights[tree.perm] != 0, axis=1)
         rows = tree.perm[used]
         ends = np.concatenate([[0], np.cumsum(used)])[tree.offsets(tree.depth)]
         cuts = replace(tree, perm=np.empty(0, np.int64))
-        return cls(cuts, rows, ends, weights[rows], intercept)
+        return cls(cuts, rows, ends, weights[rows], intercept, constants)
 
 
 class LeafwisePredictor(Predictor):
     """Evaluates the mean of ``sum_i k~(., x_i) z_i`` over several trees at new points.
+
+    The cells of a tree are the case in which k~ is k within a leaf, and 0 between leaves.
 
     Parameters
     ----------
@@ -85,6 +113,8 @@ class LeafwisePredictor(Predictor):
         Their row indices refer to X.
     ids : (m,) int64, optional
         Indices of the rows of X among the training rows; see `of`.
+    clip : float, default=inf
+        The values of a tree are clipped to [-clip, clip] before they are averaged.
 
     Examples
     --------
@@ -108,14 +138,18 @@ class LeafwisePredictor(Predictor):
         X: Rows,
         trees: Sequence[LeafExpansions],
         ids: NDArray[np.int64] | None = None,
+        clip: float = math.inf,
     ) -> None:
         self.kernel = kernel
         self.X = X
         self.trees = list(trees)
         self.ids = ids
+        self.clip = clip
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Rows, trees: Sequence[LeafExpansions]) -> LeafwisePredictor:
+    def of(
+        cls, kernel: Kernel, X: Rows, trees: Sequence[LeafExpansions], clip: float = math.inf
+    ) -> LeafwisePredictor:
         """Return a predictor with the training rows of `X` that the trees use.
 
         They are in the order of the leaves of the first tree, followed by the rows that only later
@@ -128,7 +162,7 @@ class LeafwisePredictor(Predictor):
             position[new] = np.arange(ids.size, ids.size + new.size)
             ids = np.concatenate([ids, new])
         own = [replace(tree, rows=position[tree.rows]) for tree in trees]
-        return cls(kernel, X[ids], own, ids)
+        return cls(kernel, X[ids], own, ids, clip)
 
     @property
     def compressed(self) -> LeafwisePredictor:
@@ -141,6 +175,11 @@ class LeafwisePredictor(Predictor):
         return self.trees[0].tree.depth == 0
 
     @property
+    def is_average(self) -> bool:
+        """Whether several models are averaged, of trees or of cells."""
+        return len(self.trees) > 1 or bool(self.constants)
+
+    @property
     def weights(self) -> Floats:
         """Weights of the rows of the first tree, (n, k)."""
         return self.trees[0].weights
@@ -148,7 +187,7 @@ class LeafwisePredictor(Predictor):
     def stored_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file, besides the rows."""
         trees, index = self.trees, np.int32 if self.X.shape[0] < 2**31 else np.int64
-        return {
+        arrays = {
             "W": np.concatenate([tree.weights for tree in trees]),
             "rows": np.concatenate([tree.rows for tree in trees]).astype(index),
             "ends": np.stack([tree.ends for tree in trees]),
@@ -156,12 +195,20 @@ class LeafwisePredictor(Predictor):
             "thresholds": np.stack([tree.tree.thresholds for tree in trees]),
             "intercepts": np.stack([tree.intercept for tree in trees]),
         }
+        if self.constants:
+            arrays |= {"constants": np.stack(self.constants), "clip": np.array([self.clip])}
+        return arrays
 
     def trees_of_training_rows(self) -> list[LeafExpansions]:
         """Return the trees with indices of the training rows, for `of`."""
         if self.ids is None:
             raise ValueError("the predictor does not know the indices of its rows")
         return [replace(tree, rows=self.ids[tree.rows]) for tree in self.trees]
+
+    @property
+    def constants(self) -> list[Floats]:
+        """The constants of the leaves, for each tree; empty if there are none."""
+        return [tree.constants for tree in self.trees if tree.constants is not None]
 
     @property
     def intercept(self) -> NDArray[np.float64]:
@@ -194,7 +241,7 @@ class LeafwisePredictor(Predictor):
         """Yield the arrays of each tree."""
         for tree in self.trees:
             cuts = tree.tree.directions, tree.tree.thresholds
-            yield tree.rows, tree.ends, tree.weights, *cuts
+            yield LeafArrays(tree.rows, tree.ends, tree.weights, *cuts, tree.constants)
 
     def decisions(self, X: Rows) -> Floats:
         """Decision values of each tree, with its own intercept, (n_trees, m, k)."""
@@ -205,4 +252,8 @@ class LeafwisePredictor(Predictor):
 
     def _values(self, X: Rows, tree: LeafExpansions) -> Floats:
         leaves = tree.tree.route(self.kernel.coordinates(X))
-        return self.kernel.grouped_product(X, leaves, self.X, tree.rows, tree.ends, tree.weights)
+        values = self.kernel.grouped_product(X, leaves, self.X, tree.rows, tree.ends, tree.weights)
+        if tree.constants is None:
+            return values
+        values += tree.constants[leaves]
+        return np.clip(values, -self.clip, self.clip, out=values)

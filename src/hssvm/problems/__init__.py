@@ -15,24 +15,27 @@ of the constraint. With ``r = equality_rhs``, the primal value at (z, b) is
 A column is a class, a value of C or nu, a fold of cross-validation, or any combination of them.
 
 `svc` is for classification, `svr` for regression, `one_class` for novelty detection; `pairs` has a
-problem for every pair of classes, on their rows only; `parts` has what they have in common;
-`quantile` computes the intercept. The rows of a problem may be distributed over several ranks; see
-`hssvm.comm`.
+problem for every pair of classes, on their rows only, and `cells` for every cell of a partition;
+`parts` has what they have in common; `quantile` computes the intercept. The rows of a problem may
+be distributed over several ranks; see `hssvm.comm`.
 """
 
 from hssvm.problems.base import Objective, Problem, ProxSums
+from hssvm.problems.cells import CellProblems
 from hssvm.problems.one_class import OneClassProblem
 from hssvm.problems.pairs import PairsProblem
-from hssvm.problems.parts import BaseProblem, Part
+from hssvm.problems.parts import BaseProblem, Part, PartedProblem
 from hssvm.problems.svc import SVCProblem
 from hssvm.problems.svr import SVRProblem
 
 __all__ = [
     "BaseProblem",
+    "CellProblems",
     "Objective",
     "OneClassProblem",
     "PairsProblem",
     "Part",
+    "PartedProblem",
     "Problem",
     "ProxSums",
     "SVCProblem",

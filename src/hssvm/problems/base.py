@@ -83,6 +83,13 @@ class Problem(BaseProblem):
     sparse_solution: ClassVar[bool] = False
     """Whether most coefficients of a solution may be 0, which makes 0 a good start."""
 
+    local: ClassVar[bool] = True
+    """Whether decision values of models on different rows can be compared and averaged."""
+
+    clip: ClassVar[float] = np.inf
+    """Decision values of models on different rows are clipped to [-clip, clip] before they are
+    averaged, as larger ones say nothing more."""
+
     def __init__(
         self,
         bound: Floats,

@@ -36,6 +36,8 @@ class OneClassProblem(Problem):
     array([1., 2.])
     """
 
+    local = False  # a fraction nu of the rows of every model is outside
+
     def __init__(
         self,
         bound: Floats,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
-from hssvm.problems.parts import BaseProblem, Part, PartBatch
+from hssvm.problems.parts import BaseProblem, Part, PartBatch, Places
 from hssvm.problems.svc import SVCProblem
 
 
@@ -33,9 +33,11 @@ class PairsProblem(BaseProblem):
     >>> import numpy as np
     >>> from hssvm.problems import PairsProblem
     >>> problem = PairsProblem(np.array([0, 1, 2, 1]), np.ones(4), 3)
-    >>> [pair.places[0].tolist() for pair in problem.parts()]  # rows
+    >>> [pair.places.rows.tolist() for pair in problem.parts()]  # rows
     [[0, 1, 3], [0, 2], [1, 3, 2]]
     """
+
+    part_name = "pairs of classes"
 
     def __init__(
         self,
@@ -124,7 +126,7 @@ class PairsProblem(BaseProblem):
         ours, theirs = self._used_rows(first, second - 1), self._used_rows(second, first)
         bound = np.concatenate([self.cost[ours], -self.cost[theirs]])[:, None]
         columns = np.repeat([second - 1, first], [ours.size, theirs.size])
-        places = np.concatenate([ours, theirs]), columns
+        places = Places(np.concatenate([ours, theirs]), columns)
         return Part(SVCProblem(bound), slice(index, index + 1), places)
 
     def support(self, Z: Floats) -> NDArray[np.int64]:
@@ -147,9 +149,9 @@ class PairsProblem(BaseProblem):
         rows = np.concatenate(parts)
         signs = np.tile(np.array([1, -1], self.dtype), indices.size)
         offsets = np.concatenate([[0], np.cumsum(sizes)[1::2]])
-        return PartBatch(
-            offsets, rows, np.repeat(others, sizes), self.cost[rows] * np.repeat(signs, sizes)
-        )
+        bound = (self.cost[rows] * np.repeat(signs, sizes))[:, None]
+        places = Places(rows, np.repeat(others, sizes))
+        return PartBatch(offsets, places, bound, np.sign(bound), np.zeros(1))
 
     def _used_rows(self, own: int, column: int) -> NDArray[np.int64]:
         """Rows of a class whose coefficients in a column are used."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Where the coefficients of some rows are among all coefficients, (n, k).
+
+    Attributes
+    ----------
+    rows : (m,) int64
+    columns : (m,) int64, or None
+        A column for each row; None if all columns are meant.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64] | None = None
+
+    def pick(self, Z: Floats) -> Floats:
+        """Return the coefficients from all coefficients, (m, 1) or (m, k)."""
+        return Z[self.rows] if self.columns is None else Z[self.rows, self.columns][:, None]
+
+    def put(self, z: Floats, Z: Floats) -> None:
+        """Write coefficients, (m, 1) or (m, k), into all coefficients."""
+        if self.columns is None:
+            Z[self.rows] = z
+        else:
+            Z[self.rows, self.columns] = z[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
-    """A part of a problem: all of it, or a pair of classes.
+    """A part of a problem: all of it, a pair of classes, or the rows of a cell.
 
     Attributes
     ----------
@@ -27,60 +53,62 @@ class Part:
         The dual on the rows of the part.
     columns : slice
         Its columns in the whole problem.
-    places : tuple of (m,) int64 arrays, or None
-        Rows and columns of its coefficients in the whole problem; None if it is the whole.
+    places : Places or None
+        Where its coefficients are in the whole problem; None if it is the whole.
     """
 
     problem: Problem
     columns: slice
-    places: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    places: Places | None = None
 
     def take(self, X: Rows) -> Rows:
         """Return the rows of the part from all rows."""
-        return X if self.places is None else X[self.places[0]]
+        return X if self.places is None else X[self.places.rows]
 
     def pick(self, Z: Floats) -> Floats:
         """Return the coefficients of the part from all coefficients, (n, k)."""
-        return Z if self.places is None else Z[self.places][:, None]
+        return Z if self.places is None else self.places.pick(Z)
 
     def put(self, z: Floats, Z: Floats) -> None:
         """Write the coefficients of the part into all coefficients, (n, k)."""
         if self.places is None:
             Z[:] = z
         else:
-            Z[self.places] = z[:, 0]
+            self.places.put(z, Z)
 
 
 @dataclass(frozen=True, eq=False)
 class PartBatch:
-    """Parts with a column each, one after the other.
+    """Several parts, one after the other; sums of their coefficients are 0.
 
     Attributes
     ----------
     offsets : (n_parts + 1,) int64
         Where the parts begin in the other arrays.
-    rows, columns : (m,) int64
-        Positions of the coefficients in the whole problem.
-    bound : (m,)
-        Their signed bounds.
+    places : Places
+        Where the m coefficients of each column are in the whole problem.
+    bound, linear : (m, width)
+    l1_weight : (width,)
+    symmetric : bool
+        See `Problem`.
     """
 
     offsets: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
+    places: Places
     bound: Floats
+    linear: Floats
+    l1_weight: NDArray[np.float64]
+    symmetric: bool = False
 
 
-class BaseProblem(ABC):
-    """A block of duals over the same n rows, with coefficients (n, k).
+class PartedProblem(ABC):
+    """A problem with coefficients (n, k), which consists of parts with as many duals each."""
 
-    Attributes
-    ----------
-    communicator : Communicator
-        Connects the ranks that hold the rows.
-    """
+    part_name: ClassVar[str] = "parts"
+    """What the parts are, in messages."""
 
-    communicator: Communicator = SERIAL
+    core_rows: ClassVar[float] = 2000
+    """Number of rows up to which the core solves a part in one thread."""
 
     @property
     @abstractmethod
@@ -102,6 +130,50 @@ class BaseProblem(ABC):
     def dtype(self) -> np.dtype[Any]:
         """Precision of the coefficients."""
 
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return 1
+
+    @property
+    def width(self) -> int:
+        """Number of duals of a part."""
+        return self.n_columns // self.n_parts
+
+    @property
+    def tol_factors(self) -> NDArray[np.float64]:
+        """Factors on the tolerance of the duals of a part, (width,)."""
+        return np.ones(self.width)
+
+    @abstractmethod
+    def part(self, index: int) -> Part:
+        """Return a part."""
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the parts."""
+        return map(self.part, range(self.n_parts))
+
+    @property
+    def part_sizes(self) -> NDArray[np.int64]:
+        """Number of rows of each part."""
+        return np.array([self.n])
+
+    def batch(self, indices: NDArray[np.int64]) -> PartBatch:
+        """Return several of many parts."""
+        raise NotImplementedError
+
+
+class BaseProblem(PartedProblem):
+    """A block of duals over the same n rows, with coefficients (n, k).
+
+    Attributes
+    ----------
+    communicator : Communicator
+        Connects the ranks that hold the rows.
+    """
+
+    communicator: Communicator = SERIAL
+
     bound: Any
     """Bounds of the coefficients, (n, k)."""
 
@@ -122,28 +194,6 @@ class BaseProblem(ABC):
     @abstractmethod
     def using(self, used: NDArray[np.bool_]) -> BaseProblem:
         """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
-
-    @property
-    def n_parts(self) -> int:
-        """Number of parts."""
-        return 1
-
-    @abstractmethod
-    def part(self, index: int) -> Part:
-        """Return a part."""
-
-    def parts(self) -> Iterator[Part]:
-        """Yield the parts."""
-        return map(self.part, range(self.n_parts))
-
-    @property
-    def part_sizes(self) -> NDArray[np.int64]:
-        """Number of rows of each part."""
-        return np.array([self.n])
-
-    def batch(self, indices: NDArray[np.int64]) -> PartBatch:
-        """Return several of many parts."""
-        raise NotImplementedError
 
     def support(self, Z: Floats) -> NDArray[np.int64]:
         """Indices of the rows with nonzero coefficients, in the order of a predictor."""

@@ -36,6 +36,7 @@ class SVCProblem(Problem):
     """
 
     sparse_solution = True
+    clip = 3.0
 
     def __init__(self, bound: Floats, communicator: Communicator = SERIAL) -> None:
         zero = np.zeros(bound.shape[1])

@@ -8,6 +8,7 @@
       routes/exact       on the exact kernel
       routes/refined     from the compressed kernel to the exact one
       routes/forest      on one or several compressed kernels
+      routes/cells       on the exact kernel within the cells of one or several trees
     result, reports    the model, its report, and the monitor of a running fit
     certificate        the gap of a model on the exact kernel
     cost, memory       the time and memory that a fit needs
@@ -21,6 +22,7 @@ functions, and store the result::
     result        = train(problem, kernel, X, plan, report, monitor)
 """
 
+from hssvm.training.approximation import HSS, Approximation, Cells
 from hssvm.training.config import TrainingConfig
 from hssvm.training.pipeline import train
 from hssvm.training.plan import Route, TrainingPlan
@@ -31,6 +33,9 @@ from hssvm.training.result import TrainingResult
 from hssvm.training.tasks import Classification, NoveltyDetection, Regression, Task
 
 __all__ = [
+    "HSS",
+    "Approximation",
+    "Cells",
     "Classification",
     "FitReport",
     "Monitor",

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hssvm import costs
-from hssvm.hss import Compressor, NestedNystroem
+from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.training.approximation import HSS, Approximation, Cells
 from hssvm.training.plan import FOLDS, Route, TrainingPlan
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,14 @@ costs half a point of accuracy."""
 SPARSE_RANK = 64
 """Maximum rank of the trees of a forest on sparse rows, whose far field compresses badly."""
 
+CELL_TREES, CELL_TOL = 4, 1e-2
+"""Default number of trees, and tolerance, of cells. A smaller tolerance does not change scores; a
+tolerance of 0.1 costs half a point of accuracy on noisy data."""
+
+SMALL_CELL, LARGE_CELL, MIN_CELLS = 2000, 8000, 4
+"""Smallest and largest number of rows of a cell that is chosen from the data, and the smallest
+number of cells, unless they are small."""
+
 START_RANK = 32
 """Maximum rank if the solution on the compressed kernel is only the start for the exact kernel."""
 
@@ -67,14 +76,17 @@ class TrainingConfig:
     compressed_start : bool or None
         Whether exact classifiers start from a solution on the compressed kernel instead of 0; None
         means if it pays off; see `hssvm.training.compressed_start`. Other problems always do.
-    n_trees : int or None
+    approximation : Cells, HSS or None
+        What is trained if the solution is not exact; not None means that it is not, unless
+        `refine` is True. None means cells, or HSS if `coupled`.
+    coupled : bool
+        Whether one model of all rows is needed, which cells are not.
+    max_time : float or None
+        Limits the size of cells.
     held_out : float
         Approximate number of rows for which out-of-fold decision values are needed.
     exact_prediction : bool
         Whether the model predicts with the exact kernel; no forest is trained then.
-    leaf_size, max_rank : int or None
-    compressor : Compressor or None
-        `NestedNystroem` with `max_rank` if None.
     memory_limit : float or None
         Bytes.
     scaled : bool
@@ -88,12 +100,11 @@ class TrainingConfig:
     refine: bool | Literal["auto"] = "auto"
     limit_work: bool = True
     compressed_start: bool | None = None
-    n_trees: int | None = None
+    approximation: Approximation | None = None
+    coupled: bool = False
+    max_time: float | None = None
     held_out: float = 0
     exact_prediction: bool = False
-    leaf_size: int | None = None
-    max_rank: int | None = None
-    compressor: Compressor | None = None
     memory_limit: float | None = None
     scaled: bool = False
     seed: int = 0
@@ -101,7 +112,7 @@ class TrainingConfig:
     def is_exact(self, kernel: Kernel, X: Rows, n_rows: int | None = None) -> bool:
         """Whether the solution is on the exact kernel; 'auto' means if that is affordable.
 
-        With `n_trees`, the user has asked for a forest.
+        With `approximation`, the user has asked for another one.
 
         Parameters
         ----------
@@ -114,16 +125,29 @@ class TrainingConfig:
         n = n_rows or X.shape[0]
         if self.solver == "paper":
             return False
-        if n_rows is None and is_one_leaf(n, self.leaf_size):
+        if n_rows is None and is_one_leaf(n, self.approximation):
             return True
         if self.refine != "auto":
             return bool(self.refine)
         work = n**2 * LazyKernelMatrix(kernel, X).value_cost
         logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
-        return work < costs.AFFORDABLE_PASS and self.n_trees is None
+        return work < costs.AFFORDABLE_PASS and self.approximation is None
+
+    def approximate_route(self, *, local: bool) -> Route:
+        """Return the route of a solution that is not exact; `local` problems may have cells."""
+        if isinstance(self.approximation, Cells):
+            return Route.CELLS
+        coupled = self.coupled or isinstance(self.approximation, HSS) or not local
+        return Route.COMPRESSED if coupled else Route.CELLS
 
     def plan(
-        self, n_rows: int, n_features: int = 1, *, route: Route, sparse: bool = False
+        self,
+        n_rows: int,
+        n_features: int = 1,
+        *,
+        route: Route,
+        sparse: bool = False,
+        value_cost: float = costs.SECONDS_PER_VALUE,
     ) -> TrainingPlan:
         """Choose the parameters that the user has left open.
 
@@ -133,19 +157,26 @@ class TrainingConfig:
         route : Route
         sparse : bool
             Whether the rows are sparse.
+        value_cost : float
+            Nominal seconds per kernel value.
         """
+        hss = self.hss
         n_trees = self._n_trees(n_rows, route)
         tol, leaf_size, rank = TOL, LEAF_SIZE, RANK
-        if n_trees > 1:
+        if route is Route.CELLS:
+            tol, leaf_size = CELL_TOL, self._cell_size(n_rows, n_trees, value_cost)
+        elif n_trees > 1:
             large = n_rows < SMALL_ROWS or (n_features > WIDE_FEATURES and not sparse)
             leaf_size = LARGE_LEAF_SIZE if large else FOREST_LEAF_SIZE
             tol, rank = FOREST_TOL, FOREST_RANK
             if n_rows >= MANY_ROWS:
                 tol, rank = LARGE_FOREST_TOL, LARGE_FOREST_RANK
             rank = SPARSE_RANK if sparse else rank
-        elif route is not Route.FOREST and n_rows < MANY_ROWS:
+        elif route is not Route.COMPRESSED and n_rows < MANY_ROWS:
             rank = START_RANK
-        leaf_size = self.leaf_size or leaf_size
+        if route is not Route.CELLS:
+            leaf_size = hss.leaf_size or leaf_size
+            leaf_size = n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size
         return TrainingPlan(
             route=route,
             tol=self.tol or tol,
@@ -154,23 +185,28 @@ class TrainingConfig:
             limit_work=self.limit_work,
             n_trees=n_trees,
             n_folds=self._n_folds(n_rows),
-            leaf_size=n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size,
-            compressor=self.compressor or NestedNystroem(max_rank=self.max_rank or rank),
+            leaf_size=leaf_size,
+            compressor=hss.compressor or NestedNystroem(max_rank=hss.max_rank or rank),
             memory_limit=self.memory_limit,
             scaled=self.scaled,
             seed=self.seed,
         )
+
+    @property
+    def chooses_cells(self) -> bool:
+        """Whether the user has chosen the size of cells."""
+        return isinstance(self.approximation, Cells) and self.approximation.size is not None
+
+    @property
+    def hss(self) -> HSS:
+        """The parameters of compressed kernels."""
+        return self.approximation if isinstance(self.approximation, HSS) else HSS()
 
     def starts_compressed(self, n_rows: int) -> bool | None:
         """Whether an exact classifier starts on the compressed kernel; None if it is measured."""
         if self.compressed_start is not None or START_ROWS < n_rows < MANY_ROWS:
             return self.compressed_start
         return n_rows >= MANY_ROWS
-
-    @property
-    def extends_to_new_points(self) -> bool:
-        """Whether the compressed kernel has values at new points."""
-        return self.compressor is None or self.compressor.projection
 
     def _n_folds(self, n_rows: int) -> int:
         """Number of models that leave out a fold."""
@@ -180,14 +216,29 @@ class TrainingConfig:
 
     def _n_trees(self, n_rows: int, route: Route) -> int:
         """Number of trees; one is enough for a start, and if nothing is compressed."""
-        if route is not Route.FOREST or n_rows <= EXACT_ROWS:
+        if route is Route.CELLS:
+            asked = self.approximation.n_trees if self.approximation is not None else None
+            return asked or CELL_TREES
+        if route is not Route.COMPRESSED or n_rows <= EXACT_ROWS:
             return 1
-        if self.n_trees is not None:
-            return self.n_trees
-        single = self.solver == "paper" or self.exact_prediction or not self.extends_to_new_points
-        return 1 if single else FOREST_TREES
+        single = self.solver == "paper" or self.exact_prediction
+        default = 1 if single or not self.hss.extends_to_new_points else FOREST_TREES
+        return self.hss.n_trees or default
+
+    def _cell_size(self, n_rows: int, n_trees: int, value_cost: float) -> int:
+        """Number of rows of a cell: as many as the time permits."""
+        if isinstance(self.approximation, Cells) and self.approximation.size is not None:
+            return self.approximation.size
+        seconds = costs.CELL_BUDGET
+        if self.max_time is not None:
+            seconds = min(seconds, self.max_time / costs.CELL_SLOWDOWN)
+        size = int(seconds / (n_rows * n_trees * value_cost))
+        return min(max(size, SMALL_CELL), max(n_rows // MIN_CELLS, SMALL_CELL), LARGE_CELL)
 
 
-def is_one_leaf(n_rows: int, leaf_size: int | None) -> bool:
-    """Whether all rows form one leaf, so that nothing is compressed."""
+def is_one_leaf(n_rows: int, approximation: Approximation | None) -> bool:
+    """Whether all rows form one leaf, so that the solution is exact."""
+    if isinstance(approximation, Cells) and approximation.size is not None:
+        return n_rows <= approximation.size
+    leaf_size = approximation.leaf_size if isinstance(approximation, HSS) else None
     return n_rows <= max(EXACT_ROWS, leaf_size or 0)

@@ -11,25 +11,27 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm._display import ShownAsText
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.training.approximation import HSS
+from hssvm.training.cell_cost import estimate_cells
 from hssvm.training.compressed_start import many_support_vectors
 from hssvm.training.config import TrainingConfig
 from hssvm.training.memory import FitMemory
 from hssvm.training.pipeline import train
-from hssvm.training.plan import DEFAULT_MEMORY, FOLDS, Route
-from hssvm.training.planning import plan_problem
+from hssvm.training.plan import DEFAULT_MEMORY, FOLDS, Route, TrainingPlan
+from hssvm.training.planning import plan_problem, plan_task
+from hssvm.training.reports.estimate import CostEstimate
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
@@ -40,71 +42,6 @@ TRIAL_ROWS = 8000
 
 MAX_KERNEL_ERROR = 0.3
 """Relative error of the compressed kernel above which the estimate advises against it."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CostEstimate(ShownAsText):
-    """Expected cost and accuracy of a fit, as returned by `estimate_cost` of an estimator.
-
-    Attributes
-    ----------
-    n_rows, n_sample : int
-        Number of rows of the data, and of the larger sample.
-    seconds : dict
-        Seconds by stage.
-    memory : float
-        Peak memory of the fit in bytes, in addition to its rows.
-    kernel_error : float
-        Estimate of ``|K - K~|_F / |K|_F`` on the sample.
-    ranks : list of int
-        Largest rank per level of the sample, root first.
-    refines : bool
-        Whether the fit continues on the exact kernel.
-    n_trees : int
-        Number of trees of the forest.
-    n_pairs : int
-        Number of pairs of classes that are trained on the exact kernel, one-vs-one; else 0.
-    advice : list of str
-    """
-
-    n_rows: int
-    n_sample: int
-    seconds: dict[str, float]
-    memory: float
-    kernel_error: float
-    ranks: list[int]
-    refines: bool
-    n_trees: int
-    n_pairs: int
-    advice: list[str]
-
-    @property
-    def total_seconds(self) -> float:
-        """Seconds of all stages together."""
-        return sum(self.seconds.values())
-
-    def __str__(self) -> str:
-        """Return a summary of a few lines."""
-        stages = ", ".join(f"{name} {value:.2g}" for name, value in self.seconds.items())
-        kernel = "exact, from a start on the compressed one" if self.refines else "compressed"
-        if self.n_trees > 1:
-            kernel = f"forest of {self.n_trees} compressed ones"
-        lines = [f"estimate for {self.n_rows:,} rows, from a sample of {self.n_sample:,}"]
-        if self.n_pairs:
-            lines.append(f"kernel     exact, for each of {self.n_pairs} pairs of classes")
-        elif not self.ranks:
-            lines.append("kernel     exact")
-        else:
-            error, ranks = f"{self.kernel_error:.2g}", " ".join(map(str, self.ranks))
-            lines += [
-                f"kernel     {kernel}; relative error of the compressed one {error}",
-                f"           ranks {ranks} from the top to the leaves, sample",
-            ]
-        lines += [
-            f"memory     {self.memory / 1e6:,.0f} MB at the peak",
-            f"seconds    about {self.total_seconds:.2g}: {stages}",
-        ]
-        return "\n".join([*lines, *(f"advice     {advice}" for advice in self.advice)])
 
 
 def estimate_cost(
@@ -123,7 +60,11 @@ def estimate_cost(
         Configuration of a fit on all rows.
     """
     n, exact = X.shape[0], config.is_exact(kernel, X)
-    route = Route.REFINED if exact else Route.FOREST
+    if not exact:
+        rough, _ = plan_task(config, task, X, y, np.ones(n), kernel)
+        if rough.route is Route.CELLS:
+            return _estimate_of_cells(task, X, y, kernel, rough)
+    route = Route.REFINED if exact else Route.COMPRESSED
     plan = config.plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
     order = np.random.default_rng(0).permutation(n)
     if y is not None:  # stratify the samples by y
@@ -134,11 +75,8 @@ def estimate_cost(
         config,
         refine=exact,
         tol=plan.tol,
-        n_trees=None if exact else 1,
+        approximation=HSS(None if exact else 1, plan.leaf_size, compressor=plan.compressor),
         held_out=math.inf if config.held_out else 0,
-        leaf_size=plan.leaf_size,
-        max_rank=None,
-        compressor=plan.compressor,
         memory_limit=None,
         scaled=False,
     )
@@ -193,8 +131,19 @@ def estimate_cost(
         refines,
         plan.n_trees,
         large.n_columns if pairs else 0,
+        0,
         _advice(memory, large.kernel_error, refines),
     )
+
+
+def _estimate_of_cells(
+    task: Task, X: Rows, y: NDArray[Any] | None, kernel: Kernel, plan: TrainingPlan
+) -> CostEstimate:
+    n_sample, seconds, memory = estimate_cells(task, X, y, kernel, plan)
+    return CostEstimate(
+        X.shape[0], n_sample, seconds, memory, 0.0, [], False, plan.n_trees, 0, plan.leaf_size,
+        _advice(memory, 0.0, refines=False),
+    )  # fmt: skip
 
 
 def _exact_memory(
@@ -270,7 +219,7 @@ def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
     if installed is not None and memory > 0.8 * installed:
         advice.append(
             f"needs {memory / 1e9:.2g} GB; this machine has {installed / 1e9:.2g} GB: pass X in "
-            "float32, lower max_rank or leaf_size, or train on fewer rows."
+            "float32, set a memory_limit, or train on fewer rows."
         )
     if kernel_error > MAX_KERNEL_ERROR and not refines:
         advice.append(

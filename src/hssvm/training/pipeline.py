@@ -12,6 +12,7 @@ from hssvm.training.plan import Route, TrainingPlan
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
+from hssvm.training.routes.cells.route import train_cells
 from hssvm.training.routes.exact.route import train_exact
 from hssvm.training.routes.forest.route import train_forest
 from hssvm.training.warm_start import LastFit
@@ -59,6 +60,9 @@ def train(
     >>> bool(result.report.gap[0] < 1e-3), result.report.exact_kernel
     (True, True)
     """
+    if plan.route is Route.CELLS:
+        trees = None if last is None else last.forest(plan, problem.n)
+        return train_cells(problem.part(0).problem, kernel, X, plan, report, monitor, trees)
     memory = plan.memory(X, problem.k * (1 + plan.n_folds))
     if plan.memory_limit is not None:
         memory = require_within(plan.memory_limit, memory)

@@ -46,7 +46,8 @@ class Route(Enum):
 
     EXACT = "on the exact kernel"
     REFINED = "on the exact kernel, from a solution on the compressed one"
-    FOREST = "on one or several compressed kernels"
+    COMPRESSED = "on one or several compressed kernels"
+    CELLS = "on the exact kernel, within the cells of one or several trees"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class TrainingPlan:
     solver : {'admm', 'paper'}
     limit_work : bool
     n_trees, leaf_size : int
+        The leaves may be cells.
     n_folds : int
         Number of models that leave out a fold, at most FOLDS.
     compressor : Compressor
@@ -85,7 +87,7 @@ class TrainingPlan:
     @property
     def exact(self) -> bool:
         """Whether the solution is on the exact kernel."""
-        return self.route is not Route.FOREST
+        return self.route in (Route.EXACT, Route.REFINED)
 
     @property
     def exact_tol(self) -> float:

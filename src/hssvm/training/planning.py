@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import BaseProblem
+from hssvm.training.cell_memory import within_memory
 from hssvm.training.compressed_start import compressed_start_pays
 from hssvm.training.config import TrainingConfig, is_one_leaf
 from hssvm.training.plan import Route, TrainingPlan
@@ -44,18 +45,24 @@ def plan_problem(
 def _plan(
     config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows, *, exact: bool
 ) -> TrainingPlan:
-    route = Route.FOREST
     if exact:
         compressed = _starts_compressed(config, problem, kernel, X)
         route = Route.REFINED if compressed else Route.EXACT
-    return config.plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
+    else:
+        route = config.approximate_route(local=problem.part(0).problem.local)
+    plan = config.plan(
+        *X.shape, route=route, sparse=scipy.sparse.issparse(X), value_cost=kernel.value_cost(X)
+    )
+    if route is Route.CELLS:
+        plan = within_memory(plan, X, problem.k, chosen=config.chooses_cells)
+    return plan
 
 
 def _starts_compressed(
     config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows
 ) -> bool:
     """Whether an exact solution starts on the compressed kernel."""
-    if problem.n_parts > 1 or is_one_leaf(problem.n, config.leaf_size):
+    if problem.n_parts > 1 or is_one_leaf(problem.n, config.approximation):
         return False
     single = problem.part(0).problem
     if not single.sparse_solution:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hssvm.hss import Compressor
+from hssvm.training.approximation import HSS, Cells
 from hssvm.training.data.scaling import SCALINGS
 
 
@@ -155,10 +155,8 @@ NONE = Alternative("None", lambda value: value is None)
 BOOL = Alternative("a bool", lambda value: isinstance(as_scalar(value), bool))
 POSITIVE = number("a positive number", lambda value: value > 0)
 AT_LEAST_0 = number("a number of at least 0", lambda value: value >= 0)
-COMPRESSOR = Alternative(
-    "a compressor of hssvm.hss such as NestedNystroem(rtol=1e-2)",
-    lambda value: isinstance(value, Compressor),
-)
+CELLS = Alternative("hssvm.Cells()", lambda value: isinstance(value, Cells))
+COMPRESSED = Alternative("hssvm.HSS()", lambda value: isinstance(value, HSS))
 CLASS_WEIGHTS = Alternative("a dict from classes to numbers of at least 0", is_class_weight)
 RANDOM_STATE = Alternative(
     "a RandomState",
@@ -188,11 +186,8 @@ RULES: Mapping[str, Rule] = {
     "max_time": [NONE, POSITIVE],
     "prediction": [word("auto"), word("compressed"), word("exact")],
     "scaling": [NONE, *map(word, filter(None, SCALINGS))],
-    "n_trees": [NONE, integer(1)],
+    "approximation": [NONE, CELLS, COMPRESSED],
     "out_of_fold": [BOOL],
-    "leaf_size": [NONE, integer(2)],
-    "max_rank": [NONE, integer(1)],
-    "compressor": [NONE, COMPRESSOR],
     "memory_limit": [NONE, POSITIVE, BYTES],
     "warm_start": [BOOL],
     "random_state": [NONE, integer(0), RANDOM_STATE],

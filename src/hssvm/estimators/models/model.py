@@ -130,19 +130,20 @@ class KernelModel(
     def _predictor(self) -> LeafwisePredictor | ExpansionPredictor:
         check_parameter("prediction", self.prediction, RULES["prediction"])
         if self.prediction == "exact" or (self.prediction == "auto" and self._compressed is None):
-            if self._compressed is not None and len(self._compressed.trees) > 1:
+            if self._compressed is not None and self._compressed.is_average:
                 raise ValueError(
-                    "prediction='exact' is not available for a forest, whose mean coefficients "
-                    "predict worse; set prediction='auto', or fit with n_trees=1 or refine=True"
+                    "prediction='exact' is not available for cells and forests, whose mean "
+                    "coefficients predict worse; set prediction='auto', or fit with "
+                    "approximation=HSS(n_trees=1) or refine=True"
                 )
             return self._require_exact("prediction='exact'")
         if self._compressed is None:
-            if is_one_leaf(self.fit_report_.n_rows, self.leaf_size):
+            if is_one_leaf(self.fit_report_.n_rows, self.approximation):
                 return self._require_exact("prediction='compressed'")
             raise ValueError(
                 "Compressed prediction is unavailable: the model was refined, its compressor is "
-                "not a projection, or it was saved with prediction='exact'; fit with refine=False "
-                "and compressor=None"
+                "not a projection, or it was saved with prediction='exact'; fit with "
+                "approximation=HSS()"
             )
         return self._compressed
 
@@ -154,6 +155,11 @@ class KernelModel(
             raise ValueError(
                 "certify needs the solution of a fit, which models from LIBSVM files and reduced "
                 "models are not; train with hssvm, or certify the model that was reduced"
+            )
+        if self.fit_report_.n_cells:
+            raise ValueError(
+                "certify needs one model of all rows, but this one has a model for each cell; fit "
+                "with approximation=HSS() or refine=True"
             )
         points = bind_points(self.kernel, X, self.scaling)
         data = self._validate(X, y, points, self.dual_coef_.dtype, reset=False)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hssvm._display import ShownAsText, Text
 from hssvm.comm import Communicator
+from hssvm.hss import ClusterTree
 from hssvm.kernels.base import Floats
 from hssvm.operators import HSSOperator
 from hssvm.progress import StageBegan, StageEnded, emit
@@ -57,6 +58,9 @@ class FitReport(ShownAsText):
         Number of ADMM iterations on K~.
     n_factors : int
         Number of factorizations.
+    n_cells : int
+        Number of cells of each tree, which have their own exact models; 0 if there are none. `gap`
+        and `objective` are of all cells together.
     n_trees : int
         Number of trees whose decision values are averaged. `n_factors` is the sum over the trees,
         `n_iter` and `gap` are the largest, `objective` is the mean; `kernel_error`,
@@ -114,6 +118,7 @@ class FitReport(ShownAsText):
     advice: list[str] = field(default_factory=list)
     n_iter: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     n_factors: int = 0
+    n_cells: int = 0
     n_trees: int = 1
     out_of_fold_score: float = math.nan
     spread: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -196,6 +201,13 @@ class FitReport(ShownAsText):
         self.status = [status.name for status in solution.status]
         self.advice = [*dict.fromkeys(status.value for status in solution.status), *self.advice]
         self.history["refine"] = solution.history
+
+    def add_cells(self, solution: Solution, tree: ClusterTree, n_features: int, tol: float) -> None:
+        """Record the solution on the cells of a tree."""
+        self.add_exact(solution, n_features, tol)
+        self.exact_kernel, self.n_cells = False, tree.n_leaves
+        self.leaf_offsets = tree.offsets(tree.depth)
+        self.history.clear()
 
     def _add_objective(self, solution: Solution) -> None:
         self.gap = np.maximum(solution.gap, 0.0)  # rounding errors can leave it below 0

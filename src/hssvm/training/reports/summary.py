@@ -63,8 +63,12 @@ def _solution(report: FitReport) -> list[str]:
     which = "the exact kernel" if report.exact_kernel else "the compressed kernel"
     if report.n_trees > 1:
         which = f"{report.n_trees} compressed kernels"
+    if report.n_cells:
+        which = f"{counted(report.n_cells, 'cell')} of each of {counted(report.n_trees, 'tree')}"
     lines = [f"solved     on {which}, relative duality gap {_range(report.gap)}"]
-    if not report.exact_kernel:
+    if report.n_cells:
+        lines.append(f"           cells of about {report.n_rows // report.n_cells:,} rows")
+    elif not report.exact_kernel:
         lines.append(
             f"           compression changes the objective by {_range(report.objective_error)} "
             "(estimate; certify measures the gap on the exact kernel)"

@@ -1,7 +1,7 @@
 """Solution of a problem on the exact kernel, part by part.
 
-Parts, such as pairs of classes, are independent of each other, so they are solved at the same time,
-one thread each::
+Parts, such as pairs of classes or cells, are independent of each other, so they are solved at the
+same time, one thread each::
 
     one part              by the exact solver, with all threads
     parts of few rows     by the core, thousands with one call
@@ -10,7 +10,9 @@ one thread each::
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import count
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core, costs
 from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, core_rows
-from hssvm.problems import BaseProblem, Part
+from hssvm.problems import Part, PartedProblem
 from hssvm.problems.base import Objective
 from hssvm.progress import Share, emit
 from hssvm.solvers import Solution, Status
@@ -28,17 +30,18 @@ from hssvm.training.reports.monitor import Monitor
 from hssvm.training.routes.exact.solver import ExactSolver
 from hssvm.training.threads import map_in_threads, thread_count_of
 
-MANY_PARTS, BATCHED_ROWS, BATCHED_STEPS = 100, 2000, 20_000
-"""Parts of at most BATCHED_ROWS rows are solved by the core, in BATCHED_STEPS steps: in Python, the
-overhead of a part would exceed the time of its solution. Small tolerances are an exception, as
-active-set steps in Python reach them sooner, unless there are more than MANY_PARTS."""
+MANY_PARTS, BATCHED_STEPS, STEPS_PER_ROW = 100, 20_000, 10
+"""Parts of few rows are solved by the core, in BATCHED_STEPS steps, or STEPS_PER_ROW for each row:
+in Python, the overhead of a part would exceed the time of its solution. Small tolerances are an
+exception, as active-set steps in Python reach them sooner, unless there are more than
+MANY_PARTS."""
 
 BATCH_ROWS = 2**17
 """Number of rows of the parts of one call, between two reports of progress."""
 
 
 def solve_parts(
-    problem: BaseProblem,
+    problem: PartedProblem,
     X: Rows,
     solver: ExactSolver,
     monitor: Monitor,
@@ -50,7 +53,7 @@ def solve_parts(
 
     Parameters
     ----------
-    problem : BaseProblem
+    problem : PartedProblem
     X : (n, p) array or CSR matrix
     solver : ExactSolver
         Its memory and work limits apply to all parts together.
@@ -78,32 +81,31 @@ def solve_parts(
             weights = np.ones(part.problem.n, problem.dtype)
             part.put(nearest_feasible(part.problem, part.pick(start), weights), Z)
     run = _Run(problem, X, solver, monitor, solution, problem.part_sizes)
-    left, empty = np.flatnonzero(run.sizes > 0), run.sizes == 0  # as where a fold lacks classes
-    solution.primal[empty] = solution.dual[empty] = solution.gap[empty] = 0
-    solution.end(np.flatnonzero(empty), Status.CONVERGED)
-    core = isinstance(solver.kernel, CoreKernel) and not scipy.sparse.issparse(X)
-    few = left[run.sizes[left] <= BATCHED_ROWS]
-    if core and few.size > (MANY_PARTS if solver.polishes else 0):
+    left, empty = np.flatnonzero(run.sizes > 0), run.columns(np.flatnonzero(run.sizes == 0))
+    solution.primal[empty] = solution.dual[empty] = solution.gap[empty] = 0  # a fold lacks classes
+    solution.end(empty, Status.CONVERGED)
+    few = left[run.sizes[left] <= problem.core_rows]
+    if isinstance(solver.kernel, CoreKernel) and few.size > (MANY_PARTS if solver.polishes else 0):
         batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
         for indices in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
             run.solve_batch(indices)
-            _emit_share(int((solution.gap <= solver.tol).sum()), problem.n_parts)
+            run.emit_share(int((solution.gap <= run.goals).sum()) // problem.width)
         stopped = np.array([status is not Status.MAX_ITER for status in solution.status])
-        solution.accept(solver.tol)
-        left = np.flatnonzero((solution.gap > solver.tol) & ~stopped)
+        solution.end(np.flatnonzero(solution.gap <= run.goals), Status.CONVERGED)
+        left = np.unique(np.flatnonzero((solution.gap > run.goals) & ~stopped) // problem.width)
     run.solve_one_by_one(left)
     return solution
 
 
 def _solve_single(
-    problem: BaseProblem, X: Rows, solver: ExactSolver, monitor: Monitor, start: Floats
+    problem: PartedProblem, X: Rows, solver: ExactSolver, monitor: Monitor, start: Floats
 ) -> Solution:
     part = problem.part(0)
     solution = solver.solve(part.problem, part.take(X), part.pick(start), monitor)
     return in_whole_problem(solution, part, problem)
 
 
-def in_whole_problem(solution: Solution, part: Part, problem: BaseProblem) -> Solution:
+def in_whole_problem(solution: Solution, part: Part, problem: PartedProblem) -> Solution:
     """Return the solution of the only part, with Z and F as in the problem, (n, k)."""
     if part.places is not None:
         for name in ("Z", "F"):
@@ -117,41 +119,67 @@ def in_whole_problem(solution: Solution, part: Part, problem: BaseProblem) -> So
 class _Run:
     """Solves parts, given by their indices, and writes the results to `solution`."""
 
-    problem: BaseProblem
+    problem: PartedProblem
     X: Rows
     solver: ExactSolver
     monitor: Monitor
     solution: Solution
     sizes: NDArray[np.int64]
 
+    @property
+    def goals(self) -> NDArray[np.float64]:
+        """Gap of each column."""
+        return self.solver.tol * np.tile(self.problem.tol_factors, self.problem.n_parts)
+
+    def columns(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Columns of parts."""
+        width = self.problem.width
+        return (width * indices[:, None] + np.arange(width)).ravel()
+
+    def emit_share(self, solved: int) -> None:
+        """Emit the progress."""
+        total = self.problem.n_parts
+        emit(Share(solved / total), "%d of %d %s", solved, total, self.problem.part_name)
+
     def solve_batch(self, indices: NDArray[np.int64]) -> None:
         """Solve parts by the core, or only evaluate them if the fit should stop."""
         solver, solution = self.solver, self.solution
-        assert isinstance(solver.kernel, CoreKernel)
         status = self.monitor.stop()
         batch = self.problem.batch(indices)
-        z = solution.Z[batch.rows, batch.columns]
+        z = batch.places.pick(solution.Z)
         F = np.empty_like(z)
-        primal, dual, intercept = np.empty((3, indices.size))
-        steps = np.empty(indices.size, np.int64)
-        max_steps = 0 if status else int(min(BATCHED_STEPS, solver.max_iter))
-        _core.solve_pairs(
-            solver.kernel.core, core_rows(as_rows(self.X)), batch.offsets, batch.rows, batch.bound,
-            solver.tol, max_steps, z, F, primal, dual, intercept, steps, self.monitor.stop,
+        primal, dual, intercept = np.empty((3, indices.size, self.problem.width))
+        steps = np.empty(primal.shape, np.int64)
+        most = max(BATCHED_STEPS, STEPS_PER_ROW * int(self.sizes[indices].max()))
+        max_steps = 0 if status else int(min(most, solver.max_iter))
+        self._solve(
+            batch.offsets, batch.places.rows, batch.bound, batch.linear,
+            batch.symmetric, batch.l1_weight, solver.tol * self.problem.tol_factors, max_steps,
+            z, F, primal, dual, intercept, steps, self.monitor.stop,
         )  # fmt: skip
         status = status or self.monitor.stop()
-        gap = Objective(primal, dual, intercept, np.zeros(indices.size)).gap
-        finite = np.isfinite(gap)  # the others are left for `solve_one_by_one`
+        gap = Objective(primal, dual, intercept, np.zeros(primal.shape)).gap
+        finite = np.isfinite(gap).all(axis=1)  # the others are left for `solve_one_by_one`
         rows = np.repeat(finite, np.diff(batch.offsets))
-        solution.Z[batch.rows[rows], batch.columns[rows]] = z[rows]
+        batch.places.put(np.where(rows[:, None], z, batch.places.pick(solution.Z)), solution.Z)
         if solution.F.size:
-            solution.F[batch.rows[rows], batch.columns[rows]] = F[rows]
-        solved = indices[finite]
-        solution.primal[solved], solution.dual[solved] = primal[finite], dual[finite]
-        solution.intercept[solved], solution.gap[solved] = intercept[finite], gap[finite]
-        solution.n_iter[solved], solution.n_rounds[solved] = steps[finite], steps[finite] > 0
+            batch.places.put(np.where(rows[:, None], F, 0), solution.F)
+        solved = self.columns(indices[finite])
+        for name, values in (("primal", primal), ("dual", dual), ("intercept", intercept),
+                             ("gap", gap), ("n_iter", steps), ("n_rounds", steps > 0)):  # fmt: skip
+            getattr(solution, name)[solved] = values[finite].ravel()
         if status is not None:
-            solution.end(indices[solution.gap[indices] > solver.tol], status)
+            columns = self.columns(indices)
+            solution.end(columns[(solution.gap > self.goals)[columns]], status)
+
+    @cached_property
+    def _solve(self) -> Callable[..., None]:
+        """Return ``_core.solve_parts`` for the kernel matrix."""
+        kernel = self.solver.kernel
+        assert isinstance(kernel, CoreKernel)
+        if scipy.sparse.issparse(self.X):
+            return partial(_core.solve_parts, kernel.matrix(self.X))
+        return partial(_core.solve_parts, kernel.core, core_rows(as_rows(self.X)))
 
     def solve_one_by_one(self, indices: NDArray[np.int64]) -> None:
         """Solve parts at the same time, one thread each, after parts that are too large for one."""
@@ -163,37 +191,33 @@ class _Run:
         def solve(index: int, monitor: Monitor, memory: float) -> tuple[Part, Solution]:
             part = self.problem.part(index)
             limit = max(costs.MIN_PART_BUDGET, self.solver.max_work * share[index])
-            max_iter = self.solver.max_iter - self.solution.n_iter[index]
+            max_iter = self.solver.max_iter - self.solution.n_iter[part.columns].max()
             own = replace(self.solver, memory=memory, max_work=limit, max_iter=max_iter)
             start = part.pick(self.solution.Z)
             return part, own.solve(part.problem, part.take(self.X), start, monitor)
 
-        def keep(index: int, part: Part, solved: Solution) -> None:
+        def keep(part: Part, solved: Solution) -> None:
             solution = self.solution
             part.put(solved.Z, solution.Z)
             if solution.F.size:
                 part.put(solved.F, solution.F)
             for name in ("primal", "dual", "intercept", "gap"):
-                getattr(solution, name)[index] = getattr(solved, name)[0]
-            solution.n_iter[index] += solved.n_iter[0]
-            solution.n_rounds[index] += solved.n_rounds[0]
-            solution.status[index] = solved.status[0]
+                getattr(solution, name)[part.columns] = getattr(solved, name)
+            solution.n_iter[part.columns] += solved.n_iter
+            solution.n_rounds[part.columns] += solved.n_rounds
+            solution.status[part.columns] = solved.status
             solution.n_working = max(solution.n_working, solved.n_working)
-            _emit_share(next(counter), self.problem.n_parts)
+            self.emit_share(next(counter))
 
         # A part with more than a thread's share of the work gets all threads.
         large = share[indices] > 1 / n_threads
         for index in indices[large].tolist():
-            keep(index, *solve(index, self.monitor, self.solver.memory))
+            keep(*solve(index, self.monitor, self.solver.memory))
         others = indices[~large]
         at_once = others[np.argsort(-work[others], kind="stable")].tolist()
         solved = map_in_threads(
             lambda index, shared: solve(index, shared, self.solver.memory / n_threads),
             at_once, self.monitor, n_threads, 1,
         )  # fmt: skip
-        for index, result in zip(at_once, solved, strict=True):
-            keep(index, *result)
-
-
-def _emit_share(solved: int, total: int) -> None:
-    emit(Share(solved / total), "%d of %d pairs of classes", solved, total)
+        for result in solved:
+            keep(*result)

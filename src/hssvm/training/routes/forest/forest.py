@@ -123,7 +123,8 @@ class Forest:
         """Return the model, with the training rows X; compare the trees at some of them."""
         predictor = None
         if self.expansions:
-            predictor = LeafwisePredictor.of(kernel, X, self.expansions)
+            clip = problem.clip if self.report.n_cells else np.inf
+            predictor = LeafwisePredictor.of(kernel, X, self.expansions, clip)
         if predictor is not None and self.n_trees > 1:
             with self.report.stage("finish"):
                 rows = np.random.default_rng(seed).permutation(X.shape[0])[:COMPARED_ROWS]

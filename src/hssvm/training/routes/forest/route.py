@@ -22,9 +22,9 @@ from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
 from hssvm.training.routes.exact.folds import exact_decisions
 from hssvm.training.routes.forest.compression import build_tree, compress_kernel
-from hssvm.training.routes.forest.forest import Forest, TrainedTree, fingerprint
+from hssvm.training.routes.forest.forest import Forest, TrainedTree
+from hssvm.training.routes.forest.grow import grow
 from hssvm.training.routes.forest.solve import solve
-from hssvm.training.threads import train_trees
 
 REPORT_ROWS = 128
 """Number of rows of the exact kernel matrix from which the compression error is estimated."""
@@ -59,35 +59,17 @@ def train_forest(
     TrainingResult
     """
     scratch = Scratch() if memory.on_disk else None
-    identity = fingerprint(problem, kernel, X, plan)
-    if earlier is None or earlier.fingerprint != identity:
-        forest = Forest(identity, report)
-    elif earlier.n_trees > plan.n_trees:
-        raise ValueError(
-            f"n_trees={plan.n_trees} is less than the {earlier.n_trees} trees of the last fit; set "
-            f"n_trees={earlier.n_trees} or more, or warm_start=False"
-        )
-    else:
-        forest, report, start = earlier, earlier.report, None
-        report.resume()
 
-    def train_one(index: int, monitor: Monitor) -> TrainedTree:
-        own = report if index == 0 else FitReport()
-        tree = build_tree(kernel, X, plan, own, index)
-        matrix = compress_kernel(kernel, X, tree, plan, own, index, scratch)
+    def train_one(
+        index: int, report: FitReport, monitor: Monitor, start: Floats | None
+    ) -> TrainedTree:
+        tree = build_tree(kernel, X, plan, report, index)
+        matrix = compress_kernel(kernel, X, tree, plan, report, index, scratch)
         operator = HSSOperator(matrix)
-        return train_tree(operator, problem, plan, own, monitor, start, index, warm_start=True)
+        return train_tree(operator, problem, plan, report, monitor, start, index, warm_start=True)
 
-    missing = range(forest.n_trees, plan.n_trees)
-    for trained in train_trees(train_one, missing, monitor, plan.trees_at_a_time(memory)):
-        stopped, first = trained.solution.stopped is not None, forest.n_trees == 0
-        if first or not stopped:
-            forest.add(trained)
-        if first and stopped:
-            break  # its status says so
-        if forest.n_trees < plan.n_trees and (stopped or monitor.stop() is not None):
-            report.lacks_trees()
-            break
+    at_a_time = plan.trees_at_a_time(memory)
+    forest = grow(train_one, problem, kernel, X, plan, report, monitor, at_a_time, start, earlier)
     return forest.result(problem, kernel, X, plan.seed)
 
 

@@ -1,0 +1,139 @@
+// Problems on few rows each, such as pairs of classes or the cells of a tree, side by side.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "hss/kernel_matrix.hpp"
+#include "hss/parallel.hpp"
+#include "small.hpp"
+
+namespace svm {
+
+// Part c has the rows[offsets[c] : offsets[c + 1]] of X, and the same rows of bound, linear, z and
+// F, which are (., k) in C order. z lies between 0 and its bound, or between -bound and bound if
+// symmetric, and sums to its start. F = Kz and the other arrays receive results.
+template <class T>
+struct Parts {
+    Index n_parts, k;
+    const Index *offsets, *rows;
+    const T *bound, *linear;
+    bool symmetric;
+    const double *l1_weight, *tol;  // (k)
+    T *z, *F;
+    double *primal, *dual, *intercept;  // (n_parts, k)
+    Index* steps;                       // (n_parts, k)
+};
+
+// The b with the smallest sum of losses, or the middle of all such b; see problems.quantile. The
+// loss of a row falls with slope -upper up to one end of its tube, and rises with slope -lower from
+// the other.
+template <class T>
+double best_intercept(const SmallProblem<T>& problem) {
+    const double rtol = std::max<double>(1e-12, 4 * std::numeric_limits<T>::epsilon());
+    std::vector<std::pair<double, double>> points;
+    double mass = 0, sum = 0;
+    for (Index i = 0; i < problem.n; ++i) {
+        if (!std::isfinite(problem.F[i])) return 0;  // the kernel overflows
+        const double middle = problem.linear[i] - problem.F[i];
+        const double upper = problem.upper[i], lower = problem.lower[i];
+        if (upper > 0) points.emplace_back(middle - problem.l1_weight, upper);
+        if (lower < 0) points.emplace_back(middle + problem.l1_weight, -lower);
+        mass += upper - problem.z[i];
+    }
+    if (points.empty()) return 0;
+    std::sort(points.begin(), points.end());
+    const double least = mass * (1 - rtol), most = mass * (1 + rtol);
+    double left = points.back().first, right = left;
+    bool reached = false;
+    for (const auto& [point, weight] : points) {
+        sum += weight;
+        if (!reached && sum >= least) {
+            left = point;
+            reached = true;
+        }
+        if (sum > most) {
+            right = point;
+            break;
+        }
+    }
+    return (left + right) / 2;
+}
+
+// The kernel matrix of dense rows, which are copied to lie side by side.
+template <class T>
+class OwnKernelRows {
+    std::vector<T> own;
+    KernelRows<T> K;
+
+    static std::vector<T> gather(const hss::DenseRows<T>& X, const Index* rows, Index q) {
+        std::vector<T> own(static_cast<std::size_t>(q * X.p));
+        for (Index i = 0; i < q; ++i) std::copy_n(X.data + rows[i] * X.p, X.p, &own[i * X.p]);
+        return own;
+    }
+
+  public:
+    OwnKernelRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X, const Index* rows, Index q)
+        : own(gather(X, rows, q)), K(kernel, hss::DenseRows<T>{own.data(), q, X.p}) {}
+    const T* row(Index i) { return K.row(i); }
+    T diagonal(Index i) const { return K.diagonal(i); }
+};
+
+// The kernel matrix of any rows, computed as a whole.
+template <class T>
+class WholeKernelRows {
+    std::vector<T> values;
+    const DenseMatrix<T> K;
+
+  public:
+    WholeKernelRows(const hss::KernelMatrix& matrix, const Index* rows, Index q)
+        : values(static_cast<std::size_t>(q * q)), K{values.data(), q} {
+        matrix.block(rows, q, rows, q, hss::View<T>(values.data(), q, q));
+    }
+    const T* row(Index i) const { return K.row(i); }
+    T diagonal(Index i) const { return K.diagonal(i); }
+};
+
+// Solves the columns of part c one after the other; they share its kernel values.
+template <class T, class Matrix>
+void solve_part(Matrix& K, const Parts<T>& parts, Index c, Index max_steps, Watch& watch) {
+    const Index begin = parts.offsets[c], q = parts.offsets[c + 1] - begin, k = parts.k;
+    std::vector<T> linear(q), lower(q), upper(q), z(q);
+    std::vector<double> F(q);
+    for (Index j = 0; j < k; ++j) {
+        for (Index i = 0; i < q; ++i) {
+            const Index at = (begin + i) * k + j;
+            const T bound = parts.bound[at];
+            linear[i] = parts.linear[at];
+            lower[i] = parts.symmetric ? -bound : std::min(bound, T(0));
+            upper[i] = parts.symmetric ? bound : std::max(bound, T(0));
+            z[i] = parts.z[at];
+        }
+        const SmallProblem<T> problem{
+            q, linear.data(), lower.data(), upper.data(), parts.l1_weight[j], z.data(), F.data()};
+        const Index column = c * k + j;
+        parts.steps[column] = solve_small<T>(K, problem, parts.tol[j], max_steps, watch).steps;
+        for (Index i = 0; i < q; ++i) {
+            parts.z[(begin + i) * k + j] = z[i];
+            parts.F[(begin + i) * k + j] = static_cast<T>(F[i]);
+        }
+        parts.intercept[column] = best_intercept(problem);
+        const Objective values = objective(problem, parts.intercept[column]);
+        parts.dual[column] = values.dual;
+        parts.primal[column] = values.dual + values.gap;
+    }
+}
+
+// make(rows, q) returns the kernel matrix of a part.
+template <class T, class Make>
+void solve_parts(Make&& make, const Parts<T>& parts, Index max_steps, Watch& watch) {
+    watched_for(parts.n_parts, watch, [&](Index c) {
+        const Index begin = parts.offsets[c];
+        auto K = make(parts.rows + begin, parts.offsets[c + 1] - begin);
+        solve_part<T>(K, parts, c, max_steps, watch);
+    });
+}
+
+}  // namespace svm

@@ -1,0 +1,90 @@
+"""Estimates of the time and memory of a fit of cells, from the solution of a few of them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm import _core
+from hssvm.hss import ClusterTree
+from hssvm.hss.tree import depth_for
+from hssvm.kernels.base import Kernel, Rows
+from hssvm.training.cell_memory import CellMemory
+from hssvm.training.plan import TrainingPlan
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.routes.cells.solve import solve_cells
+from hssvm.training.tasks import Task
+
+CELLS_PER_THREAD = 2
+"""Number of cells that are solved by each thread."""
+
+FOLD_SHARE = 0.3
+"""Time of a model without a fold, relative to the model of all rows: kernel values are shared."""
+
+
+def estimate_cells(
+    task: Task, X: Rows, y: NDArray[Any] | None, kernel: Kernel, plan: TrainingPlan
+) -> tuple[int, dict[str, float], float]:
+    """Solve the cells around a few random rows, and extrapolate.
+
+    Parameters
+    ----------
+    task, X, y, kernel
+        See `hssvm.training.cost.estimate_cost`.
+    plan : TrainingPlan
+        The plan of a fit on all rows.
+
+    Returns
+    -------
+    n_sample : int
+        Number of rows of the cells.
+    seconds : dict
+        Seconds by stage.
+    memory : float
+        Bytes at the peak.
+    """
+    n = X.shape[0]
+    size = min(n, plan.leaf_size)
+    centers = np.random.default_rng(0).integers(n, size=CELLS_PER_THREAD * _core.thread_count())
+    cells = [_nearest(kernel, X, int(center), size) for center in centers]
+    rows = np.concatenate(cells)
+    trial_task, targets = task.of_sample(None if y is None else y[rows])
+    problem = trial_task.problem(X[rows], targets, np.ones(rows.size), kernel).part(0).problem
+    tree = _partition(len(cells), size, X)
+    without_folds = replace(plan, n_folds=0)
+    for _ in range(2):  # the first time is a warm-up
+        start = time.perf_counter()
+        solve_cells(problem, kernel, X[rows], tree, without_folds, Monitor())
+        solve = time.perf_counter() - start
+    folds = 1 + FOLD_SHARE * plan.n_folds
+    seconds = {
+        "tree": _seconds_per_row_and_level(kernel, X[rows]) * n * depth_for(n, size),
+        "solve": solve * n / rows.size * folds,
+    }
+    memory = CellMemory.of(X, problem.k * (1 + plan.n_folds), plan)
+    total = {name: plan.n_trees * value for name, value in seconds.items()}
+    return rows.size, total, memory.peak(size)
+
+
+def _seconds_per_row_and_level(kernel: Kernel, X: Rows) -> float:
+    start = time.perf_counter()
+    tree = ClusterTree.build(kernel.coordinates(X), max(2, X.shape[0] // 16))
+    return (time.perf_counter() - start) / X.shape[0] / max(1, tree.depth)
+
+
+def _nearest(kernel: Kernel, X: Rows, center: int, size: int) -> NDArray[np.int64]:
+    """Rows with the largest kernel values with a row, like those of its cell."""
+    values = kernel.block(X[center : center + 1], X)[0]
+    return np.argpartition(-values, size - 1)[:size]
+
+
+def _partition(n_cells: int, size: int, X: Rows) -> ClusterTree:
+    """Return a tree without cuts, whose leaves are the given cells; those beyond are empty."""
+    depth = max(0, (n_cells - 1).bit_length())
+    offsets = np.minimum(np.arange(2**depth + 1), n_cells) * size
+    no_cuts = np.empty((0, X.shape[1]), X.dtype), np.empty(0, X.dtype)
+    return ClusterTree(np.arange(n_cells * size), depth, *no_cuts, offsets)

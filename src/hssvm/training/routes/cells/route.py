@@ -1,0 +1,68 @@
+"""Training of a forest of cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
+from hssvm.predictors import LeafExpansions
+from hssvm.problems import Problem
+from hssvm.training.data.checks import check_features, check_kernel
+from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
+from hssvm.training.plan import TrainingPlan
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
+from hssvm.training.result import TrainingResult
+from hssvm.training.routes.cells.solve import solve_cells
+from hssvm.training.routes.forest.compression import build_tree
+from hssvm.training.routes.forest.forest import Forest, TrainedTree
+from hssvm.training.routes.forest.grow import grow
+
+
+def train_cells(
+    problem: Problem,
+    kernel: Kernel,
+    X: Rows,
+    plan: TrainingPlan,
+    report: FitReport,
+    monitor: Monitor,
+    earlier: Forest | None = None,
+) -> TrainingResult:
+    """Solve the problem exactly within the cells of every tree of a forest.
+
+    Parameters
+    ----------
+    problem, kernel, X, plan, report, monitor
+        See `hssvm.training.train`.
+    earlier : Forest, optional
+        Trees of an earlier fit.
+
+    Returns
+    -------
+    TrainingResult
+    """
+    with np.errstate(over="ignore"):
+        require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
+    fold = assign_folds(problem.strata, plan.seed) if plan.n_folds else None
+    columns = problem if fold is None else with_folds(problem, fold, plan.n_folds)
+
+    def train_one(
+        index: int, report: FitReport, monitor: Monitor, _start: Floats | None
+    ) -> TrainedTree:
+        if index == 0:
+            monitor.advise(check_features(X, kernel), report)
+            monitor.advise(check_kernel(X, kernel, plan.seed), report)
+        tree = build_tree(kernel, X, plan, report, index)
+        with report.stage("solve"):
+            cells = solve_cells(columns, kernel, X, tree, plan, monitor)
+        out_of_fold, k = None, problem.k
+        if fold is not None and cells.solution.stopped is None:
+            values = np.clip(cells.decisions[:, k:], -problem.clip, problem.clip)
+            out_of_fold = decisions_without_fold(values, np.zeros(values.shape[1]), fold, k)
+        solution = cells.solution.columns(np.arange(k))
+        report.add_cells(solution, tree, X.shape[1], plan.tol)
+        expansions = LeafExpansions.of_cells(tree, solution.Z, cells.constants[:, :k].copy())
+        return TrainedTree(solution, expansions, report, out_of_fold)
+
+    forest = grow(train_one, problem, kernel, X, plan, report, monitor, earlier=earlier)
+    return forest.result(problem, kernel, X, plan.seed)
