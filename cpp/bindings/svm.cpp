@@ -53,7 +53,8 @@ void bind_small(nb::module_& m) {
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
-                svm::KernelRows<T> K(kernel, *rows);
+                hss::Buffer<T> buffer;
+                svm::KernelRows<T> K(kernel, *rows, buffer);
                 result = svm::solve_small<T>(K, problem, tol, max_steps, watched);
             }
             watched.rethrow();
@@ -133,8 +134,8 @@ void bind_parts(nb::module_& m) {
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
-                const auto make = [&](const Index* own, Index q) {
-                    return svm::OwnKernelRows<T>(kernel, *dense, own, q);
+                const auto make = [&](const Index* own, Index q, hss::Buffer<T>& buffer) {
+                    return svm::OwnKernelRows<T>(kernel, *dense, own, q, buffer);
                 };
                 svm::solve_parts<T>(make, parts, max_steps, watched);
             }
@@ -152,8 +153,8 @@ void bind_parts(nb::module_& m) {
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
-                const auto make = [&](const Index* own, Index q) {
-                    return svm::WholeKernelRows<T>(*K.matrix, own, q);
+                const auto make = [&](const Index* own, Index q, hss::Buffer<T>& buffer) {
+                    return svm::WholeKernelRows<T>(*K.matrix, own, q, buffer);
                 };
                 svm::solve_parts<T>(make, parts, max_steps, watched);
             }

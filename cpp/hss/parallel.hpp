@@ -44,6 +44,15 @@ inline int thread_count() {
 #endif
 }
 
+// The number of the calling thread among those of a loop.
+inline int thread_num() {
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
 // body(i) for i = 0 .. n-1 in no fixed order. The first exception stops the loop and is rethrown.
 template <class Body>
 void parallel_for(Index n, Body&& body) {

@@ -2,13 +2,13 @@
 // needs those of the support vectors, and few others.
 #pragma once
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "hss/few_rhs.hpp"
 #include "hss/kernel.hpp"
 #include "hss/simd.hpp"
 #include "hss/view.hpp"
+#include "hss/workspace.hpp"
 
 namespace svm {
 
@@ -29,13 +29,14 @@ class KernelRows {
     const hss::Kernel kernel;
     const hss::DenseRows<T> X;
     std::vector<T> columns, norm, point;  // the features around their means, one after the other
-    std::unique_ptr<T[]> values;  // memory of the rows that are never needed stays untouched
+    T* const values;  // memory of the rows that are never needed stays untouched
     std::vector<char> known;
 
   public:
-    KernelRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X)
+    // The buffer must outlive the rows; new memory costs more than some of the kernel values.
+    KernelRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X, hss::Buffer<T>& buffer)
         : kernel(kernel), X(X), columns(static_cast<std::size_t>(X.n * X.p)), norm(X.n), point(X.p),
-          values(new T[static_cast<std::size_t>(X.n * X.n)]), known(X.n, 0) {
+          values(buffer.take(X.n * X.n)), known(X.n, 0) {
         std::vector<T> center(X.p, T(0));
         if (kernel.translation_invariant()) {
             for (Index i = 0; i < X.n; ++i)
@@ -51,15 +52,17 @@ class KernelRows {
     Index size() const { return X.n; }
 
     const T* row(Index i) {
-        T* v = values.get() + i * X.n;
+        T* v = values + i * X.n;
         if (known[i]) return v;
         std::fill_n(v, X.n, T(0));
         for (Index f = 0; f < X.p; ++f) point[f] = columns[f * X.n + i];
         add_similarities(v);
+        if (kernel.radial()) v[i] = 0;  // else every row would look as if it had a duplicate
         const T* x = X.data + i * X.p;
         hss::finish_column(kernel, v, X.n, norm.data(), norm[i], [&](Index j) {
             return hss::distance(kernel, X.data + j * X.p, x, X.p);
         });
+        v[i] = diagonal(i);
         known[i] = 1;
         return v;
     }

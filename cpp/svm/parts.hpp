@@ -75,8 +75,9 @@ class OwnKernelRows {
     }
 
   public:
-    OwnKernelRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X, const Index* rows, Index q)
-        : own(gather(X, rows, q)), K(kernel, hss::DenseRows<T>{own.data(), q, X.p}) {}
+    OwnKernelRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X, const Index* rows, Index q,
+                  hss::Buffer<T>& buffer)
+        : own(gather(X, rows, q)), K(kernel, hss::DenseRows<T>{own.data(), q, X.p}, buffer) {}
     const T* row(Index i) { return K.row(i); }
     T diagonal(Index i) const { return K.diagonal(i); }
 };
@@ -84,13 +85,14 @@ class OwnKernelRows {
 // The kernel matrix of any rows, computed as a whole.
 template <class T>
 class WholeKernelRows {
-    std::vector<T> values;
+    const hss::View<T> values;
     const DenseMatrix<T> K;
 
   public:
-    WholeKernelRows(const hss::KernelMatrix& matrix, const Index* rows, Index q)
-        : values(static_cast<std::size_t>(q * q)), K{values.data(), q} {
-        matrix.block(rows, q, rows, q, hss::View<T>(values.data(), q, q));
+    WholeKernelRows(const hss::KernelMatrix& matrix, const Index* rows, Index q,
+                    hss::Buffer<T>& buffer)
+        : values(buffer.take(q, q)), K{values.data, q} {
+        matrix.block(rows, q, rows, q, values);
     }
     const T* row(Index i) const { return K.row(i); }
     T diagonal(Index i) const { return K.diagonal(i); }
@@ -126,12 +128,13 @@ void solve_part(Matrix& K, const Parts<T>& parts, Index c, Index max_steps, Watc
     }
 }
 
-// make(rows, q) returns the kernel matrix of a part.
+// make(rows, q, buffer) returns the kernel matrix of a part, in a thread's buffer.
 template <class T, class Make>
 void solve_parts(Make&& make, const Parts<T>& parts, Index max_steps, Watch& watch) {
+    std::vector<hss::Buffer<T>> buffers(static_cast<std::size_t>(hss::thread_count()));
     watched_for(parts.n_parts, watch, [&](Index c) {
         const Index begin = parts.offsets[c];
-        auto K = make(parts.rows + begin, parts.offsets[c + 1] - begin);
+        auto K = make(parts.rows + begin, parts.offsets[c + 1] - begin, buffers[hss::thread_num()]);
         solve_part<T>(K, parts, c, max_steps, watch);
     });
 }
