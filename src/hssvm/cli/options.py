@@ -32,6 +32,13 @@ class Refine(StrEnum):
     no = "no"
 
 
+class Approximation(StrEnum):
+    """What to train if the solution is not exact."""
+
+    cells = "cells"
+    hss = "hss"
+
+
 class Scaling(StrEnum):
     """Scaling of the features."""
 
@@ -166,13 +173,27 @@ MaxTime = Annotated[float | None, typer.Option(help="Time limit in seconds.  [de
 MemoryLimit = Annotated[
     str | None, typer.Option(help="Memory limit of training, such as 4GB.  [default: no limit]")
 ]
+ApproximationName = Annotated[
+    Approximation | None,
+    typer.Option(
+        help="Train exact models of small cells, or on compressed kernels (hss).  "
+        "[default: exact if affordable, else cells]"
+    ),
+]
+CellSize = Annotated[
+    int | None,
+    typer.Option(min=20, help="Maximum number of rows of a cell.  [default: 2000 to 8000]"),
+]
 NTrees = Annotated[
     int | None,
-    typer.Option("--trees", help="Number of trees of a forest, without refinement.  [default: 4]"),
+    typer.Option("--trees", min=1, help="Number of trees of an approximation.  [default: 4]"),
 ]
 MaxRank = Annotated[
     int | None,
-    typer.Option(help="Maximum rank of a leaf.  [default: 24 to 72, by number of rows and trees]"),
+    typer.Option(
+        min=1,
+        help="Maximum rank of a leaf of hss.  [default: 24 to 72, by number of rows and trees]",
+    ),
 ]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Number of threads.  [default: OMP_NUM_THREADS, or all]")

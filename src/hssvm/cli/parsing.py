@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import typer
 
-from hssvm.cli.options import Refine, Scaling
+from hssvm.cli.options import Approximation, Refine, Scaling, Task
 from hssvm.estimators.inputs.parameters import is_size
+from hssvm.training import HSS, Cells
 
 
 def given(**parameters: Any) -> dict[str, Any]:
@@ -27,6 +29,31 @@ def given(**parameters: Any) -> dict[str, Any]:
         for name, value in parameters.items()
         if value is not None
     }
+
+
+def parse_approximation(
+    kind: Approximation | None,
+    cell_size: int | None,
+    trees: int | None,
+    max_rank: int | None,
+    task: Task | None = None,
+    last: Cells | HSS | None = None,
+) -> Cells | HSS | None:
+    """Return the approximation of options; a fit that is resumed may have more trees."""
+    if kind is None and cell_size is None and trees is None and max_rank is None:
+        return last
+    if kind is None and cell_size is None and max_rank is None and last is not None:
+        return replace(last, n_trees=trees)
+    if kind is None:
+        compressed = max_rank is not None or task is Task.one_class
+        kind = Approximation.hss if compressed else Approximation.cells
+    if kind is Approximation.cells and max_rank is not None:
+        raise typer.BadParameter("applies to --approximation hss only.", param_hint="--max-rank")
+    if kind is Approximation.hss and cell_size is not None:
+        raise typer.BadParameter("applies to --approximation cells only.", param_hint="--cell-size")
+    if kind is Approximation.cells:
+        return Cells(cell_size, trees)
+    return HSS(trees, max_rank=max_rank)
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,9 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
     """Return a table that summarizes the data, the model and the fit."""
     report = estimator.fit_report_
     kernel = "exact" if report.exact_kernel else f"compressed, error {report.kernel_error:.2g}"
-    if report.n_trees > 1:
+    if report.n_cells:
+        kernel = f"exact, within {report.n_cells} cells of {report.n_trees} trees"
+    elif report.n_trees > 1:
         kernel = f"{report.n_trees} compressed, error of each {report.kernel_error:.2g}"
     lines = RichTable(show_header=False, title=type(estimator).__name__)
     if table.y is not None:

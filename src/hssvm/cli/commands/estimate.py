@@ -16,6 +16,8 @@ def estimate(
     coef0: options.Coef0 = None,
     epsilon: options.Epsilon = None,
     scale: options.ScalingName = None,
+    approximation: options.ApproximationName = None,
+    cell_size: options.CellSize = None,
     trees: options.NTrees = None,
     max_rank: options.MaxRank = None,
     format: options.Format = None,
@@ -35,14 +37,15 @@ def estimate(
     from hssvm.cli.checks import check_inputs
     from hssvm.cli.context import err, out, working
     from hssvm.cli.messages import in_options
-    from hssvm.cli.parsing import given, parse_column, parse_columns
+    from hssvm.cli.parsing import given, parse_approximation, parse_column, parse_columns
     from hssvm.cli.progress import showing
     from hssvm.io.columns import Roles
 
     check_inputs(data)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon,
-        scaling=scale, n_trees=trees, max_rank=max_rank,
+        scaling=scale,
+        approximation=parse_approximation(approximation, cell_size, trees, max_rank, task),
     )  # fmt: skip
     task = Task.svc if task is None else task
     estimator = training.make_estimator(task, {"random_state": 0, **parameters})

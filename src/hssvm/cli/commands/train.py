@@ -41,8 +41,8 @@ def train(
     tol: Annotated[
         float | None,
         typer.Option(
-            help="Relative duality gap at which training stops.  [default: 1e-3, or 1.5e-2 to 5e-2 "
-            "for a forest]"
+            help="Relative duality gap at which training stops.  [default: 1e-3, or 1e-2 to 5e-2 "
+            "for an approximation]"
         ),
     ] = None,
     refine: Annotated[
@@ -50,6 +50,8 @@ def train(
         typer.Option(help="Continue on the exact kernel.  [default: auto]"),
     ] = None,
     max_time: options.MaxTime = None,
+    approximation: options.ApproximationName = None,
+    cell_size: options.CellSize = None,
     trees: options.NTrees = None,
     max_rank: options.MaxRank = None,
     memory_limit: options.MemoryLimit = None,
@@ -87,7 +89,13 @@ def train(
     from hssvm.cli import checks, tables, training
     from hssvm.cli.context import err, out, print_score, working
     from hssvm.cli.messages import warnings_as_lines
-    from hssvm.cli.parsing import given, parse_class_weight, parse_column, parse_columns
+    from hssvm.cli.parsing import (
+        given,
+        parse_approximation,
+        parse_class_weight,
+        parse_column,
+        parse_columns,
+    )
     from hssvm.cli.progress import showing
     from hssvm.cli.scores import RunningScore
     from hssvm.cli.streams import STREAM, save_model
@@ -100,16 +108,19 @@ def train(
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
         class_weight=class_weight, multi_class=multi_class, probability=probability, scaling=scale,
-        tol=tol, refine=refine, max_time=max_time, n_trees=trees, max_rank=max_rank,
-        memory_limit=memory_limit, random_state=seed,
+        tol=tol, refine=refine, max_time=max_time, memory_limit=memory_limit, random_state=seed,
     )  # fmt: skip
+    rough = approximation, cell_size, trees, max_rank
     if resume is None:
         task = Task.svc if task is None else task
+        parameters |= given(approximation=parse_approximation(*rough, task))
         estimator = training.make_estimator(task, {"random_state": 0, **parameters})
         dtype: Any = np.float64 if double else np.float32
         column = parse_column(target)
     else:
         estimator = training.load_unfinished(resume, task)
+        last = estimator.approximation
+        parameters |= given(approximation=parse_approximation(*rough, task, last))
         training.check_options(type(estimator), parameters, str(resume))
         estimator.set_params(**parameters)
         dtype = estimator.dual_coef_.dtype
