@@ -20,6 +20,7 @@ from hssvm.kernels import Gaussian
 from hssvm.training import TrainingConfig
 from hssvm.training.config import LARGE_CELL, SMALL_CELL
 from hssvm.training.plan import Route
+from hssvm.training.routes.cells.route import SPLITTER
 
 CELLS = Cells(size=200, n_trees=2)
 
@@ -29,7 +30,9 @@ def trees_of(model, X):
     config = TrainingConfig(seed=model._forest_seed)
     plan = config.plan(len(X), route=Route.CELLS)
     for index in range(model.fit_report_.n_trees):
-        yield ClusterTree.build(X, model.approximation.size, random_state=plan.tree_seed(index))
+        yield ClusterTree.build(
+            X, model.approximation.size, SPLITTER, random_state=plan.tree_seed(index)
+        )
 
 
 def by_definition(model, X, y, new, make, clip):

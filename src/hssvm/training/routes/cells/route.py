@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hssvm.hss.splitters import TwoMeansSplitter
 from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
 from hssvm.predictors import LeafExpansions
 from hssvm.problems import Problem
@@ -17,6 +18,10 @@ from hssvm.training.routes.cells.solve import solve_cells
 from hssvm.training.routes.forest.compression import build_tree
 from hssvm.training.routes.forest.forest import Forest, TrainedTree
 from hssvm.training.routes.forest.grow import grow
+
+SPLITTER = TwoMeansSplitter(n_samples=512, n_starts=1, n_iterations=3)
+"""Cuts that are cheap and differ from tree to tree: with several trees, they are as accurate as
+better ones."""
 
 
 def train_cells(
@@ -52,7 +57,7 @@ def train_cells(
         if index == 0:
             monitor.advise(check_features(X, kernel), report)
             monitor.advise(check_kernel(X, kernel, plan.seed), report)
-        tree = build_tree(kernel, X, plan, report, index)
+        tree = build_tree(kernel, X, plan, report, index, SPLITTER)
         with report.stage("solve"):
             cells = solve_cells(columns, kernel, X, tree, plan, monitor)
         out_of_fold, k = None, problem.k

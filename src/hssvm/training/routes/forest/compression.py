@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from hssvm.hss import ClusterTree, HSSMatrix, compress
 from hssvm.hss.scratch import Scratch
+from hssvm.hss.splitters import Splitter
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.report import FitReport
 
 
 def build_tree(
-    kernel: Kernel, X: Rows, plan: TrainingPlan, report: FitReport, index: int = 0
+    kernel: Kernel,
+    X: Rows,
+    plan: TrainingPlan,
+    report: FitReport,
+    index: int = 0,
+    splitter: Splitter | None = None,
 ) -> ClusterTree:
     """Build the cluster tree with the given index in the forest."""
     with report.stage("tree"):
         return ClusterTree.build(
-            kernel.coordinates(X), leaf_size=plan.leaf_size, random_state=plan.tree_seed(index)
+            kernel.coordinates(X), plan.leaf_size, splitter, random_state=plan.tree_seed(index)
         )
 
 
