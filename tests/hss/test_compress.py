@@ -15,7 +15,6 @@ from reference import AWKWARD, all_kernels, awkward_points, kernel_matrix, neste
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from hssvm import HSS
 from hssvm.hss import (
     HSSANN,
     ClusterTree,
@@ -232,12 +231,7 @@ def test_callable_equals_built_in(rng):
     tree = ClusterTree.build(X, 50)
     function = CallableKernel(lambda X, Y: Laplacian(0.5).block(X, Y))
     # Below 1e-5 the far field is double: in float32 rounding may turn a choice between near equals.
-    options = {
-        "rtol": 1e-6,
-        "approximation": HSS(max_rank=20),
-        "oversampling": 0.0,
-        "random_state": 1,
-    }
+    options = {"rtol": 1e-6, "max_rank": 20, "oversampling": 0.0, "random_state": 1}
     H = compress(function, X, tree, **options)
     same = compress(Laplacian(0.5), X, tree, **options)
     assert_allclose(H.to_dense(), same.to_dense(), atol=1e-12)
@@ -356,7 +350,7 @@ def test_error_estimates(rng):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"approximation": HSS(max_rank=0)}, "max_rank must be at least 1"),
+        ({"max_rank": 0}, "max_rank must be at least 1"),
         ({"oversampling": -0.1}, "oversampling must be at least 0"),
         ({"rtol": -1.0}, r"rtol must be in \[0, 1\)"),
         ({"tree": ClusterTree.build(np.ones((3, 1)))}, "the tree has 3 points, but X has 10 rows"),

@@ -7,7 +7,6 @@ import scipy.sparse
 from helpers.predictors import leafwise
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hssvm import HSS
 from hssvm.hss import HSSANN, ClusterTree, compress, factor
 from hssvm.hss.neighbors import nearest_neighbors, neighbor_samples
 from hssvm.kernels import Gaussian
@@ -137,9 +136,7 @@ def test_no_values_at_new_points(rng):
         leafwise(H, np.ones((200, 1)))
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"rtol": -1}, {"atol": -1}, {"approximation": HSS(max_rank=0)}]
-)
+@pytest.mark.parametrize("parameters", [{"rtol": -1}, {"atol": -1}, {"max_rank": 0}])
 def test_parameters_are_checked(parameters):
     with pytest.raises(ValueError, match="at least"):
         HSSANN(**parameters)

@@ -14,7 +14,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import hssvm.hss.nystroem
 import hssvm.hss.parts
-from hssvm import HSS
 from hssvm.hss import ClusterTree, NestedNystroem, compress, factor
 from hssvm.hss.parts import SubtreeRoot
 from hssvm.hss.top import TopLevels, group_parts
@@ -26,7 +25,8 @@ some_parts = {
     "p": st.integers(1, 5),
     "n_parts": st.integers(1, 9),
     "fan_in": st.sampled_from([2, 4, 32]),
-    "approximation": HSS(leaf_size=st.integers(8, 40), max_rank=st.integers(1, 30)),
+    "leaf_size": st.integers(8, 40),
+    "max_rank": st.integers(1, 30),
 }
 
 

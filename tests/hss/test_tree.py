@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from reference import AWKWARD, awkward_points
 
-from hssvm import HSS
 from hssvm.hss import ClusterTree, TwoMeansSplitter, compress, estimate_error
 from hssvm.hss.hashing import cut_rows, cut_width
 from hssvm.hss.samples import draw_samples
@@ -16,7 +15,7 @@ trees = {
     "seed": st.integers(0, 2**32 - 1),
     "n": st.integers(1, 500),
     "p": st.integers(1, 8),
-    "approximation": HSS(leaf_size=st.integers(2, 80)),
+    "leaf_size": st.integers(2, 80),
     "kind": st.sampled_from(AWKWARD),
 }
 

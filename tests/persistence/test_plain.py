@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
+from hssvm import HSS, Cells
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.kernels import CallableKernel, Gaussian, Linear, Polynomial
 from hssvm.persistence.plain import DTYPES, OBJECTS, from_plain, to_plain
@@ -54,8 +55,11 @@ def test_arrays_come_back(array):
 
 @pytest.mark.parametrize(
     "value",
-    [Gaussian(0.3), Polynomial(0.5, 1.0, 2), Linear(), NestedNystroem(), HSSANN()],
-)
+    [
+        Gaussian(0.3), Polynomial(0.5, 1.0, 2), Linear(), NestedNystroem(), HSSANN(), HSS(3, 20),
+        HSS(compressor=HSSANN()), Cells(100),
+    ],
+)  # fmt: skip
 def test_kernels_and_strategies_come_back(value):
     assert there_and_back(value) == value
     assert type(there_and_back(value)) is type(value)

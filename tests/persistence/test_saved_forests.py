@@ -15,7 +15,9 @@ from hssvm import HSS, SVC, SVR, OneClassSVM
 from hssvm.persistence.archive import Archive, write
 
 N = 80
-PARAMETERS = {"approximation": HSS(leaf_size=20, max_rank=4), "tol": 0.1, "random_state": 0}
+PARAMETERS = {
+    "approximation": HSS(n_trees=3, leaf_size=20, max_rank=4), "tol": 0.1, "random_state": 0,
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +34,7 @@ def rows(rng):
 @pytest.fixture
 def stopped(rows, tmp_path):
     """The path of a model with two of three trees."""
-    model = SVC(approximation=HSS(n_trees=3), warm_start=True, **PARAMETERS)
+    model = SVC(warm_start=True, **PARAMETERS)
     expected = pytest.warns(ConvergenceWarning, match="before all trees were trained")
     with stopped_in_tree(2, in_solver=False), expected:
         model.fit(*rows)
@@ -54,7 +56,7 @@ def test_forests_come_back(make, dtype, sparse, rng, rows, tmp_path):
     X, y = rows
     X = X.astype(dtype)
     X = scipy.sparse.csr_array(X) if sparse else X
-    model = make(n_trees=3, **PARAMETERS).fit(X, y)
+    model = make(**PARAMETERS).fit(X, y)
     model.save(tmp_path / "model")
     loaded = hssvm.load(tmp_path / "model")
     new = rng.standard_normal((50, 3)).astype(dtype)
@@ -67,7 +69,7 @@ def test_forests_come_back(make, dtype, sparse, rng, rows, tmp_path):
 
 
 def test_a_forest_that_is_complete_stores_no_coefficients(rows, tmp_path):
-    SVC(approximation=HSS(n_trees=3), **PARAMETERS).fit(*rows).save(tmp_path / "model")
+    SVC(**PARAMETERS).fit(*rows).save(tmp_path / "model")
     document, arrays = unpacked(tmp_path / "model")
     assert document["forest"] is None
     assert not {"support", "dual_coef", "ids"} & set(arrays)
@@ -211,7 +213,7 @@ def test_a_forest_without_its_identity_is_trained_again(rows, stopped):
 @pytest.mark.parametrize("change", [arrays_changed, document_changed])
 def test_mutants_grow_or_are_refused(change, rows, rng, stopped):
     content, n_grown = stopped.read_bytes(), 0
-    parameters = SVC(approximation=HSS(n_trees=3), warm_start=True, **PARAMETERS).get_params()
+    parameters = SVC(warm_start=True, **PARAMETERS).get_params()
     for _ in range(100):
         seed = int(rng.integers(2**63))
         stopped.write_bytes(change(content, np.random.default_rng(seed)))

@@ -12,7 +12,6 @@ from hssvm import HSS, SVC, SVR, OneClassSVM
 
 skops = pytest.importorskip("skops.io")
 
-LEAVES = {"approximation": HSS(leaf_size=64, max_rank=32), "random_state": 0}
 GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
 
 
@@ -20,7 +19,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
     "model",
     [
         SVC(probability="sigmoid", random_state=0),
-        SVC(approximation=HSS(n_trees=2), **LEAVES),
+        SVC(approximation=HSS(n_trees=2, leaf_size=64, max_rank=32), random_state=0),
         SVC(multi_class="ovo"),
         SVR(),
         OneClassSVM(nu=0.2),

@@ -14,9 +14,9 @@ FILES = sorted(FOLDER.glob("*.hssvm"))
 
 
 def test_every_version_is_stored():
-    kinds = {f"v{v}-{kind}" for v in range(1, VERSION + 1)
-             for kind in ("leafwise", "expansion", "sparse", "regression", "novelty")}  # fmt: skip
-    assert {file.stem for file in FILES} >= kinds
+    kinds = ("leafwise", "expansion", "sparse", "regression", "cells", "novelty")
+    names = {f"v{v}-{kind}" for v in range(1, VERSION + 1) for kind in kinds}
+    assert {file.stem for file in FILES} >= names
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -25,6 +25,7 @@ def test_stored_models_predict_as_they_did(file):
     model = hssvm.load(file)
     assert type(model).__name__ == expected["class"]
     assert model.get_params().items() >= expected["parameters"].items()
+    assert repr(model.approximation) == expected["approximation"]
     values = decision_values(model, expected["X"])
     # other machines round in another order
     tolerance = 1000 * np.finfo(values.dtype).eps
@@ -36,7 +37,8 @@ def test_stored_models_predict_as_they_did(file):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_trees"), [("v1-leafwise", 3), ("v1-regression", 2), ("v1-sparse", 1)]
+    ("name", "n_trees"),
+    [("v1-leafwise", 3), ("v1-regression", 2), ("v1-cells", 2), ("v1-sparse", 1)],
 )
 def test_forests_and_single_trees_are_stored(name, n_trees):
     model = hssvm.load(FOLDER / f"{name}.hssvm")
