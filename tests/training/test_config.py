@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, Cells
 from hssvm.estimators.inputs.parameters import InvalidParameterError, as_bytes
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.kernels import Gaussian
@@ -31,19 +31,10 @@ def test_ranks_follow_from_the_number_of_rows_and_trees():
     assert single.plan(50_000, route=Route.COMPRESSED).compressor.max_rank == RANK
     assert config.plan(50_000, route=Route.REFINED).compressor.max_rank == START_RANK
     assert config.plan(MANY_ROWS, route=Route.REFINED).compressor.max_rank == RANK
-    assert (
-        TrainingConfig(approximation=HSS(max_rank=5))
-        .plan(50_000, route=Route.COMPRESSED)
-        .compressor.max_rank
-        == 5
-    )
-    given = NestedNystroem(rtol=0.1)
-    assert (
-        TrainingConfig(approximation=HSS(compressor=given))
-        .plan(50_000, route=Route.COMPRESSED)
-        .compressor
-        is given
-    )
+    five = TrainingConfig(approximation=HSS(max_rank=5))
+    assert five.plan(50_000, route=Route.COMPRESSED).compressor.max_rank == 5
+    own = TrainingConfig(approximation=HSS(compressor=NestedNystroem(rtol=0.1)))
+    assert own.plan(50_000, route=Route.COMPRESSED).compressor is own.approximation.compressor
     assert config.plan(EXACT_ROWS, route=Route.COMPRESSED).leaf_size == EXACT_ROWS
     assert config.plan(50_000, route=Route.COMPRESSED).leaf_size == FOREST_LEAF_SIZE
     for shape in ((EXACT_ROWS + 1, 2), (50_000, WIDE_FEATURES + 1)):
@@ -60,18 +51,19 @@ def test_trees_only_where_they_differ():
         return TrainingConfig(**parameters).plan(n_rows, route=route).n_trees
 
     assert n_trees(50_000) == FOREST_TREES
-    assert n_trees(50_000, n_trees=3) == 3
+    assert n_trees(50_000, approximation=HSS(n_trees=3)) == 3
     assert n_trees(50_000, Route.REFINED) == n_trees(50_000, Route.EXACT) == 1
-    assert n_trees(EXACT_ROWS, n_trees=3) == 1
+    assert n_trees(EXACT_ROWS, approximation=HSS(n_trees=3)) == 1
     assert n_trees(50_000, solver="paper") == 1
-    assert n_trees(50_000, compressor=HSSANN()) == 1
+    assert n_trees(50_000, approximation=HSS(compressor=HSSANN())) == 1
 
 
-def test_a_number_of_trees_means_no_refinement():
+@pytest.mark.parametrize("approximation", [HSS(), HSS(n_trees=1), HSS(max_rank=5), Cells()])
+def test_an_approximation_means_no_refinement(approximation):
     X = np.zeros((5000, 2))
     assert TrainingConfig().is_exact(Gaussian(1.0), X)
-    assert not TrainingConfig(approximation=HSS(n_trees=1)).is_exact(Gaussian(1.0), X)
-    assert TrainingConfig(approximation=HSS(n_trees=1), refine=True).is_exact(Gaussian(1.0), X)
+    assert not TrainingConfig(approximation=approximation).is_exact(Gaussian(1.0), X)
+    assert TrainingConfig(approximation=approximation, refine=True).is_exact(Gaussian(1.0), X)
 
 
 def test_the_seed_of_a_tree_does_not_depend_on_their_number():
@@ -99,16 +91,6 @@ def test_the_paper_makes_ten_iterations():
     X = np.zeros((5000, 2))
     assert not TrainingConfig(solver="paper").is_exact(Gaussian(1.0), X)
     assert TrainingConfig().is_exact(Gaussian(1.0), X)
-
-
-@pytest.mark.parametrize("estimator", [SVC(), SVR(), OneClassSVM(), SVCCV(Cs=[1.0])])
-@pytest.mark.parametrize("compressor", [NestedNystroem(rtol=0.1), HSSANN()])
-def test_a_rank_beside_a_compressor_is_refused(estimator, compressor, rng):
-    """It would have no effect."""
-    X = rng.standard_normal((60, 2))
-    estimator.set_params(approximation=HSS(compressor=compressor, max_rank=20))
-    with pytest.raises(InvalidParameterError, match="pass max_rank to the compressor"):
-        estimator.fit(X, X[:, 0] > 0)
 
 
 @pytest.mark.parametrize(

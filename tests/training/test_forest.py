@@ -55,11 +55,13 @@ def novelty(X):
 PROBLEMS = [two_classes, three_classes, regression, novelty]
 
 
+def small(n_trees):
+    return HSS(n_trees, leaf_size=128, max_rank=16)
+
+
 def config_of(rng, n_trees, **parameters):
-    parameters = {"approximation": HSS(leaf_size=128, max_rank=16), **parameters}
-    return TrainingConfig(
-        approximation=HSS(n_trees=n_trees), seed=int(rng.integers(2**31)), **parameters
-    )
+    seed = int(rng.integers(2**31))
+    return TrainingConfig(approximation=small(n_trees), seed=seed, **parameters)
 
 
 class Tree:
@@ -184,10 +186,10 @@ def test_trees_may_be_added_later(dtype, sparse, rng):
     if sparse:
         X, T = scipy.sparse.csr_array(X), scipy.sparse.csr_array(T)
     few = config_of(rng, 1, tol=1e-2)
-    many = replace(few, n_trees=4)
+    many = replace(few, approximation=small(4))
     result = run(problem, X, few)
     for n_trees in (2, 4):
-        result = run(problem, X, replace(few, n_trees=n_trees), last=last_fit(result))
+        result = run(problem, X, replace(few, approximation=small(n_trees)), last=last_fit(result))
     assert_same_result(result, run(problem, X, many), T)
 
 
@@ -201,7 +203,7 @@ def test_complete_trees_are_kept(make, in_solver, rng):
     assert stopped.report.n_trees == len(stopped.compressed.trees) == 2
     assert stopped.report.status == ["FEWER_TREES"] * problem.k
     assert Status.FEWER_TREES.value in stopped.report.advice
-    two = run(problem, X, replace(config, n_trees=2))
+    two = run(problem, X, replace(config, approximation=small(2)))
     assert_array_equal(stopped.compressed(T), two.compressed(T))
     assert_array_equal(stopped.report.spread, two.report.spread)
     grown = run(problem, X, config, last=last_fit(stopped))
@@ -223,7 +225,7 @@ def test_another_problem_begins_again(rng):
     X = rows_of(rng)
     config = config_of(rng, 2, tol=1e-7)
     before = run(two_classes(X), X, config)
-    moved, more = X + 1e-3, replace(config, n_trees=3)
+    moved, more = X + 1e-3, replace(config, approximation=small(3))
     again = run(two_classes(X), moved, more, last=last_fit(before))
     fresh = run(two_classes(X), moved, more)
     assert again.fingerprint == fresh.fingerprint != before.fingerprint
@@ -250,8 +252,9 @@ def test_a_fingerprint_is_that_of_what_determines_the_trees(rng):
     other_plans = {
         "tol": plan.tol / 2,
         "max_iter": 17,
-        "approximation": HSS(leaf_size=64, compressor=replace(plan.compressor, max_rank=17)),
+        "leaf_size": 64,
         "seed": plan.seed + 1,
+        "compressor": replace(plan.compressor, max_rank=17),
     }
     others = [
         fingerprint(problem(next_to(y)), KERNEL, X, plan),

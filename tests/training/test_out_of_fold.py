@@ -104,14 +104,10 @@ def test_the_score_of_a_regression(rng):
 def test_a_grown_forest_has_the_same_values(rng):
     X = rng.standard_normal((2500, 2))
     y = X[:, 0] * X[:, 1] > 0
-    parameters = {"out_of_fold": True, "random_state": 0, "approximation": HSS(leaf_size=256)}
-    whole = SVC(approximation=HSS(n_trees=3), **parameters).fit(X, y)
-    grown = (
-        SVC(approximation=HSS(n_trees=1), warm_start=True, **parameters)
-        .fit(X, y)
-        .set_params(approximation=HSS(n_trees=3))
-        .fit(X, y)
-    )
+    one, three = (HSS(n_trees, leaf_size=256) for n_trees in (1, 3))
+    whole = SVC(out_of_fold=True, approximation=three, random_state=0).fit(X, y)
+    grown = SVC(out_of_fold=True, approximation=one, random_state=0, warm_start=True).fit(X, y)
+    grown.set_params(approximation=three).fit(X, y)
     assert_array_equal(grown.out_of_fold_decision_, whole.out_of_fold_decision_)
     assert grown.fit_report_.out_of_fold_score == whole.fit_report_.out_of_fold_score
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from hssvm import SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, svc_path
 from hssvm.kernels import Gaussian
 from hssvm.training import (
     Classification,
@@ -45,9 +45,11 @@ def test_every_fit_goes_through_the_pipeline(name, rng, monkeypatch):
         FITS[name](X, (X[:, 0] * X[:, 1] > 0).astype(int))
 
 
-@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize(
+    ("refine", "approximation"), [(False, None), ("auto", HSS()), (True, None)]
+)
 @pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM"])
-def test_an_estimator_stores_what_training_returns(name, refine, rng):
+def test_an_estimator_stores_what_training_returns(name, refine, approximation, rng):
     X = rng.standard_normal((3000, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(np.int64)
     values = X[:, 0] * X[:, 1]
@@ -56,19 +58,22 @@ def test_an_estimator_stores_what_training_returns(name, refine, rng):
         "SVR": (SVR(C=3.0), values, Regression(3.0, 0.1, center=float(np.median(values)))),
         "OneClassSVM": (OneClassSVM(nu=0.2), y, NoveltyDetection(0.2)),
     }[name]
-    estimator.set_params(gamma=0.7, refine=refine, random_state=0).fit(X, target)
-    seed = np.random.RandomState(0).randint(2**31 - 1)
-    config = TrainingConfig(refine=refine, limit_work=not refine, seed=seed)
+    estimator.set_params(gamma=0.7, refine=refine, approximation=approximation, random_state=0)
+    estimator.fit(X, target)
+    exact, seed = refine is True, np.random.RandomState(0).randint(2**31 - 1)
+    config = TrainingConfig(
+        refine=refine, approximation=approximation, limit_work=not exact, seed=seed
+    )
     kernel = Gaussian(0.7)
     plan, problem = plan_task(config, task, X, target, np.ones(3000), kernel)
     result = train(problem, kernel, X, plan, FitReport(), Monitor())
     assert_array_equal(estimator.support_, result.support)
     assert_array_equal(estimator.dual_coef_, result.coefficients.T)
     assert_array_equal(estimator.fit_report_.gap, result.report.gap)
-    assert result.report.exact_kernel == refine
-    assert (result.compressed is None) == refine
+    assert result.report.exact_kernel == exact
+    assert (result.compressed is None) == exact
     T = rng.standard_normal((50, 2))
-    predictor = result.exact if refine else result.compressed
+    predictor = result.exact if exact else result.compressed
     assert_array_equal(estimator._predictor()(T), predictor(T))
 
 
