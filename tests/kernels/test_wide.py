@@ -103,8 +103,9 @@ def test_a_compressed_model_of_wide_rows(compressor, rng):
         SETUP.format(n=2100, seed=rng.integers(2**31))
         + f"""
 compressor = hssvm.hss.{compressor}(max_rank=32)
-model = hssvm.SVC(gamma=0.02, refine=False, n_trees=1, leaf_size=256, compressor=compressor,
-                  memory_limit="1GB", random_state=0).fit(X, y)
+approximation = hssvm.HSS(n_trees=1, leaf_size=256, compressor=compressor)
+model = hssvm.SVC(gamma=0.02, approximation=approximation, memory_limit="1GB", random_state=0)
+model.fit(X, y)
 assert not model.fit_report_.exact_kernel
 assert model.score(X, y) > 0.7
 """

@@ -10,7 +10,7 @@ from helpers.predictors import leafwise
 from numpy.testing import assert_allclose
 from reference import all_kernels, kernel_matrix
 
-from hssvm import SVC
+from hssvm import HSS, SVC, Cells
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import CallableKernel, Gaussian
 from hssvm.kernels.base import CoreKernel
@@ -67,11 +67,13 @@ def test_predictors_can_be_pickled_after_use(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("refine", [True, False])
-def test_one_row_at_a_time(refine, dtype, rng):
+@pytest.mark.parametrize(
+    "parameters", [{"refine": True}, {"approximation": HSS()}, {"approximation": Cells(size=500)}]
+)
+def test_one_row_at_a_time(parameters, dtype, rng):
     X = rng.standard_normal((3000, 5)).astype(dtype)
     y = np.digitize(X[:, 0] * X[:, 1], [-0.5, 0.5])
-    model = SVC(refine=refine, scaling="standard", random_state=0).fit(X[:2500], y[:2500])
+    model = SVC(scaling="standard", random_state=0, **parameters).fit(X[:2500], y[:2500])
     with mock.patch(LIMIT, 0):
         expected = model.decision_function(X[2500:])
     error = 1e-4 if dtype == np.float32 else 1e-9
