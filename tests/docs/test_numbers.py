@@ -24,7 +24,6 @@ FACTS = {
     "docs/comparison.md": ["a GPU with 40 GB"],
     "docs/dask.md": ["2 GB", "60 %", "80 %"],
     "docs/existing_scripts.md": ["2 GB"],
-    "docs/forests.md": ["2 GB"],
     "docs/from_the_paper.md": ["RACQP's 33.333 %"],
     "docs/guide/large_data.md": ["2 GB", "1 kB"],
     "docs/guide/probabilities.md": ["95 %"],
