@@ -125,10 +125,10 @@ class PathSVC(SVC):
 def svc_path(
     X: Any, y: Any, Cs: Sequence[float] | Floats, *, sample_weight: Any = None, **parameters: Any
 ) -> SVCPath:
-    """Train a binary classifier for every C, with one compression.
+    """Train a binary classifier for every C, with the same kernel values.
 
-    The kernel matrix is compressed once, and all values of C are columns of the same solves: ten of
-    them cost a small multiple of one `SVC.fit`. Up to 2,000 rows, nothing is compressed.
+    All values of C are columns of the same problem, so that ten of them cost a small multiple of
+    one `SVC.fit`. With more than 2,000 rows, the path is an approximation, unless ``refine=True``.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ class SVC(Classifier):
     """C-support vector classification for large data sets.
 
     Like `sklearn.svm.SVC`, for data sets of any size. If affordable, it finds the solution on the
-    exact kernel, as LIBSVM does; see `refine`. Otherwise the kernel matrix is compressed,
-    in time and memory linear in the number of rows. More than two classes are trained one-vs-one,
+    exact kernel, as LIBSVM does; see `refine`. Otherwise it trains an `approximation`, in time and
+    memory linear in the number of rows. More than two classes are trained one-vs-one,
     as in `sklearn.svm.SVC`, or one-vs-rest; see `multi_class`.
 
     Parameters
@@ -40,8 +40,8 @@ default='rbf'
     multi_class : {'auto', 'ovo', 'ovr'}, default='auto'
         How more than two classes are trained: one classifier for every pair of classes (one-vs-one,
         as in `sklearn.svm.SVC`), or for every class against all others (one-vs-rest). 'auto' is
-        'ovo' if the solution is exact: a pair has few rows, and needs no compression. On the
-        compressed kernel, 'auto' is 'ovr', as every classifier costs a column there.
+        'ovo' if the solution is exact: a pair has few rows. For approximations, 'auto' is 'ovr',
+        as every classifier costs a column there.
     probability : {'sigmoid', 'isotonic', 'temperature'}, bool or None, default=None
         How `predict_proba` turns decision values into probabilities: the calibrator, as in
         `sklearn.calibration.CalibratedClassifierCV`. It is fitted to out-of-fold decision values of
@@ -50,7 +50,7 @@ default='rbf'
         and False is None.
     tol : float, default=None
         Relative duality gap at which training stops; refinement continues to a tenth of it.
-        None: chosen from the data; see :doc:`/forests`. It is 1e-3 on the exact kernel.
+        None: chosen from the data; see :doc:`/approximations`. It is 1e-3 on the exact kernel.
     solver : {'admm', 'paper'}, default='admm'
         'paper' is the published algorithm of Cipolla and Gondzio: a fixed number of iterations,
         regardless of `tol`.

@@ -16,8 +16,8 @@ from hssvm.training.reports.estimate import CostEstimate
 class SVR(Regressor):
     """Epsilon-support vector regression for large data sets.
 
-    Like `sklearn.svm.SVR`, with the compression and refinement of `SVC`. Errors below epsilon have
-    no loss.
+    Like `sklearn.svm.SVR`, with the refinement and approximations of `SVC`. Errors below epsilon
+    have no loss.
 
     Parameters
     ----------

@@ -57,12 +57,12 @@ class BoundaryDisplay:
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
-    >>> from hssvm import SVC
+    >>> from hssvm import SVC, Cells
     >>> from hssvm.plotting import BoundaryDisplay
     >>> X = np.random.default_rng(0).standard_normal((3000, 2))
     >>> y = np.hypot(*X.T) < 1
-    >>> model = SVC(C=10, n_trees=3, leaf_size=256, random_state=0).fit(X, y)
-    >>> forest = BoundaryDisplay.from_estimator(model, X, y).plot()
+    >>> model = SVC(C=10, approximation=Cells(size=256), random_state=0).fit(X, y)
+    >>> mean = BoundaryDisplay.from_estimator(model, X, y).plot()
     >>> tree = BoundaryDisplay.from_estimator(model, X, y, tree=0).plot()
     >>> np.unique(tree.leaves).size
     16
@@ -238,15 +238,13 @@ def _values_of_tree(estimator: Any, points: Any, index: int) -> tuple[Floats, ND
     predictor = getattr(final, "_compressed", None)
     if predictor is None:
         raise ValueError(
-            f"tree={index} needs a model on compressed kernels, and this model predicts with the "
-            "exact kernel; fit it with n_trees, or leave out tree"
+            f"tree={index} needs a model with trees, and this model predicts with all support "
+            "vectors; fit it with approximation=Cells() or HSS(), or leave out tree"
         )
     n_trees = len(predictor.trees)
     if not 0 <= index < n_trees:
         indices = "0" if n_trees == 1 else f"0 to {n_trees - 1}"
-        raise ValueError(
-            f"tree={index} does not exist; pass {indices}, or fit with a larger n_trees"
-        )
+        raise ValueError(f"tree={index} does not exist; pass {indices}, or fit with more trees")
     inputs = _inputs(estimator, predictor, points)
     values = predictor.decisions(inputs)[index]
     values += (final.intercept_ - predictor.intercept).astype(values.dtype)  # moved after training

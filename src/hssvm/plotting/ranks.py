@@ -86,10 +86,10 @@ class RankDisplay:
         Examples
         --------
         >>> import numpy as np
-        >>> from hssvm import SVC
+        >>> from hssvm import HSS, SVC
         >>> from hssvm.plotting import RankDisplay
         >>> X = np.random.default_rng(0).standard_normal((3000, 2))
-        >>> model = SVC(leaf_size=256, refine=False, random_state=0)
+        >>> model = SVC(approximation=HSS(leaf_size=256), random_state=0)
         >>> RankDisplay.from_estimator(model.fit(X, np.hypot(*X.T) < 1)).blocks.shape
         (30, 4)
         """
@@ -97,8 +97,8 @@ class RankDisplay:
         if not report.node_ranks:
             raise ValueError(
                 "the model does not store the ranks of blocks, because it was trained on the exact "
-                "kernel alone, or on Dask, or was loaded from a file; fit it here with "
-                "refine=False, or compress its rows and use from_matrix"
+                "kernel alone, in cells, or on Dask, or was loaded from a file; fit it here with "
+                "approximation=HSS(), or compress its rows and use from_matrix"
             )
         return cls._from_nodes(report.leaf_offsets, report.node_ranks)
 
