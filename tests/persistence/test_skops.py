@@ -8,7 +8,7 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_array_equal
 
-from hssvm import HSS, SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, Cells, OneClassSVM
 
 skops = pytest.importorskip("skops.io")
 
@@ -19,6 +19,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
     "model",
     [
         SVC(probability="sigmoid", random_state=0),
+        SVC(approximation=Cells(size=200), random_state=0),
         SVC(approximation=HSS(n_trees=2, leaf_size=64, max_rank=32), random_state=0),
         SVC(multi_class="ovo"),
         SVR(),
@@ -26,7 +27,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
     ],
 )
 def test_the_types_of_the_guide_are_enough(model, rng):
-    X, y = noisy_classes(rng, 2100 if model.refine is False else 400, 3)
+    X, y = noisy_classes(rng, 400 if model.approximation is None else 2100, 3)
     data = skops.dumps(model.fit(X, y))
     untrusted = skops.get_untrusted_types(data=data)
     assert set(untrusted) <= set(re.findall(r'"(hssvm\.[\w.]+)"', GUIDE.read_text()))
