@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hssvm
-from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM
 from hssvm.hss import ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
@@ -328,20 +328,22 @@ def test_boundary(refine, rng):
     assert display.rows.shape == (2000, 2)
 
 
-def small_forest(n_trees=3, **parameters):
+def small_forest(n_trees=3, max_rank=8, **parameters):
     return {
-        "approximation": HSS(n_trees=n_trees, leaf_size=128, max_rank=8),
+        "approximation": HSS(n_trees=n_trees, leaf_size=128, max_rank=max_rank),
         "random_state": 0,
         **parameters,
     }
 
 
-@pytest.mark.parametrize("kind", ["two classes", "three classes", "novelty"])
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "novelty", "cells"])
 def test_a_forest_is_the_mean_of_its_trees(kind, rng):
     X, y = three_classes(rng, 2500) if kind == "three classes" else rings(rng, 2500)
     if kind == "novelty":
         y, model = None, OneClassSVM(nu=0.1, **small_forest()).fit(X)
         model.intercept_ = model.intercept_ + 0.1  # any shift after training counts for all trees
+    elif kind == "cells":
+        model = SVC(C=10, approximation=Cells(size=200, n_trees=3), random_state=0).fit(X, y)
     else:
         model = SVC(C=10, **small_forest(scaling="standard")).fit(X, y)
     forest = BoundaryDisplay.from_estimator(model, X, y).plot()
@@ -382,11 +384,11 @@ def test_a_tree_that_does_not_exist(rng):
     for tree in (-1, 2):
         with pytest.raises(ValueError, match=f"tree={tree} does not exist; pass 0 to 1, or fit"):
             BoundaryDisplay.from_estimator(forest, X, y, tree=tree)
-    with pytest.raises(ValueError, match="pass 0, or fit with a larger n_trees"):
+    with pytest.raises(ValueError, match="pass 0, or fit with more trees"):
         BoundaryDisplay.from_estimator(
             SVC(approximation=HSS(n_trees=1), random_state=0).fit(X, y), X, y, tree=1
         )
-    with pytest.raises(ValueError, match="exact kernel; fit it with n_trees"):
+    with pytest.raises(ValueError, match=r"vectors; fit it with approximation=Cells\(\)"):
         BoundaryDisplay.from_estimator(SVC(refine=True).fit(X, y), X, y, tree=0)
 
 
