@@ -19,6 +19,7 @@ from hssvm.dask.fit import fit
 from hssvm.dask.model import DistributedModel
 from hssvm.dask.partitions import feature_names
 from hssvm.dask.plan import Layout
+from hssvm.dask.train import HeldOut
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.configured import ConfiguredSVM
 from hssvm.estimators.inputs.kernel import resolve_gamma
@@ -97,7 +98,8 @@ class BaseDaskSVM(ConfiguredSVM):
             )
         return client
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> HeldOut | None:
+        """Train, and return the out-of-fold decision values, if there are any."""
         self._check_parameters()
         require_rows_of_numbers(self.kernel)
         config = self._config()
@@ -131,7 +133,6 @@ class BaseDaskSVM(ConfiguredSVM):
                 should_stop=should_stop,
             )
         self._model: DistributedModel = model
-        self._held_out_rows = held_out
         names = feature_names(X, y, sample_weight)
         if names is not None:
             self.feature_names_in_: NDArray[Any] = np.array(names, object)
@@ -143,6 +144,7 @@ class BaseDaskSVM(ConfiguredSVM):
         self.n_iter_ = report.n_iter + report.n_steps
         self.n_features_in_ = model.layout.n_features
         warn_unconverged(report)
+        return held_out
 
     def _certify(self, X: Any, y: Any, sample_weight: Any, n_rows: int | None) -> Certificate:
         check_is_fitted(self)

@@ -16,6 +16,7 @@ import hssvm.estimators
 from hssvm.dask.base import DASK_INSTEAD, BaseDaskSVM
 from hssvm.dask.classify import by_class, classified, correct_weight
 from hssvm.dask.plan import Layout
+from hssvm.dask.train import HeldOut
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.inputs.labels import (
     class_weights,
@@ -142,16 +143,15 @@ refine, scaling, approximation, probability, random_state, verbose
         self
         """
         require_calibrator(as_calibrator(self.probability))
-        self._fit(X, y, sample_weight, classify=True)
+        held_out = self._fit(X, y, sample_weight, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels
         self.fit_report_.n_classes = self.classes_.size
-        self._use_out_of_fold()
+        self._use_out_of_fold(held_out)
         return self
 
-    def _use_out_of_fold(self) -> None:
+    def _use_out_of_fold(self, held_out: HeldOut | None) -> None:
         """Set what follows from decision values of rows that the models have not seen."""
-        held_out, self._held_out_rows = self._held_out_rows, None
         if held_out is None or as_calibrator(self.probability) is None:
             self._calibrate(None, np.empty(0, np.int64), np.empty(0), 0)
             return

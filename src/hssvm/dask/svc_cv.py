@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm.dask.classify import classified
 from hssvm.dask.svc import SVC
+from hssvm.dask.train import HeldOut
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.inputs.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
 from hssvm.estimators.monitoring.warn import warn
@@ -171,8 +172,7 @@ class SearchSVC(SVC):
     def _Cs(self, n_classes: int) -> NDArray[np.float64]:
         return self.Cs
 
-    def _use_out_of_fold(self) -> None:
-        held_out, self._held_out_rows = self._held_out_rows, None
+    def _use_out_of_fold(self, held_out: HeldOut | None) -> None:
         if held_out is None:
             raise ValueError(
                 "the models that leave out a fold are not complete; set a larger max_time"
