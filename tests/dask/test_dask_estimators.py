@@ -88,17 +88,18 @@ def local_engine(X, y, n_parts, C, gamma, seed, tol, leaf_size, max_rank, index=
 )
 def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, request):
     cluster = request.getfixturevalue("client" if n_workers == 2 else "client4")
-    X, y = waves_and_bowls(rng, 5000)
+    X, y = waves_and_bowls(rng, 3000)
     new, _ = waves_and_bowls(rng, 2000)
     seed = int(rng.integers(1000))
     model = hssvm.dask.SVC(
-        C=3, gamma=0.4, tol=1e-3, approximation=HSS(n_trees=n_trees, leaf_size=256, max_rank=40), random_state=seed,
+        C=3, gamma=0.4, tol=1e-2, random_state=seed,
+        approximation=HSS(n_trees=n_trees, leaf_size=256, max_rank=40),
         client=cluster,
     ).fit(X, y)  # fmt: skip
     assert model._model.layout.n_parts == n_workers
     draw = hssvm.SVC(random_state=seed)._seed()
     trees = [
-        local_engine(X, y, n_workers, 3, 0.4, draw, 1e-3, 256, 40, index)
+        local_engine(X, y, n_workers, 3, 0.4, draw, 1e-2, 256, 40, index)
         for index in range(n_trees)
     ]
     at_new, at_rows = (
@@ -111,7 +112,7 @@ def test_same_decision_values_as_the_local_engine(n_workers, n_trees, rng, reque
     assert_allclose(local.decision_function(new), expected, atol=1e-6)
     assert_allclose(local._compressed.decisions(new)[..., 0], at_new, atol=1e-6)
     report = model.fit_report_
-    assert report.gap[0] <= 1e-3
+    assert report.gap[0] <= 1e-2
     assert report.n_trees == local.fit_report_.n_trees == n_trees
     if n_trees > 1:
         variance = at_rows.var(axis=0, ddof=1).mean()
@@ -280,14 +281,12 @@ def test_many_classes_weights_and_sparse_rows(client, rng, tmp_path):
     y = np.digitize(X[:, 0] + X[:, 1] + rng.standard_normal(5000), [-1.5, 1.5])
     rows = [scipy.sparse.csr_array(X[i : i + 1000]) for i in range(0, 5000, 1000)]
     partitions = [delayed((r, y[1000 * i : 1000 * (i + 1)])) for i, r in enumerate(rows)]
-    model = hssvm.dask.SVC(
-        class_weight="balanced", refine=False, random_state=0, client=client
-    ).fit(partitions)
+    parameters = {"class_weight": "balanced", "approximation": HSS(n_trees=2), "random_state": 0}
+    model = hssvm.dask.SVC(**parameters, client=client).fit(partitions)
     local = model.to_local()
     new = rng.standard_normal((1000, 4))
     assert model.decision_function(new).shape == (1000, 3)
-    alone = hssvm.SVC(class_weight="balanced", approximation=HSS(), random_state=0)
-    expected = alone.fit(scipy.sparse.csr_array(X), y).predict(new)
+    expected = hssvm.SVC(**parameters).fit(scipy.sparse.csr_array(X), y).predict(new)
     agree = np.mean(model.predict(scipy.sparse.csr_array(new)) == expected)
     assert agree > 0.9  # without weights of the classes a half
     assert_allclose(local.decision_function(new), model.decision_function(new), atol=1e-6)

@@ -134,8 +134,7 @@ def test_without_refinement_there_is_a_forest(kind, rng):
     assert sign == (kind != "regression")
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("dtype", "sparse"), [(np.float32, True), (np.float64, False)])
 def test_a_grown_forest_is_the_same(kind, dtype, sparse, rng):
     X, y = data(kind, rng, dtype=dtype)
     T = data(kind, rng, 300, dtype)[0]
@@ -182,8 +181,7 @@ def stopped_fit(model, X, y, tree, *, in_solver=True):
         return model.fit(X, y)
 
 
-@pytest.mark.parametrize("in_solver", [False, True])
-@pytest.mark.parametrize("seed", [0, None])
+@pytest.mark.parametrize(("seed", "in_solver"), [(0, False), (None, True)])
 def test_a_stopped_forest_gets_its_missing_trees(kind, seed, in_solver, rng):
     X, y = data(kind, rng)
     model = estimator(kind, 3, tol=1e-4, random_state=seed, warm_start=True)
@@ -213,8 +211,7 @@ def test_a_forest_may_stop_several_times(kind, rng):
     assert_same_model(model, clone(model).set_params(warm_start=False).fit(X, y), X)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("seed", [0, None])
+@pytest.mark.parametrize(("seed", "sparse"), [(0, True), (None, False)])
 def test_a_stopped_forest_grows_after_it_was_saved(kind, seed, sparse, rng, tmp_path):
     X, y = data(kind, rng)
     X = scipy.sparse.csr_array(X) if sparse else X
@@ -244,12 +241,12 @@ def test_a_stopped_forest_that_is_cross_validated_is_saved(rng, tmp_path):
     assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
-CHANGES = {
+CHANGES = {  # of the problem, then of the rows and of parameters
     "y": lambda model, X, y, w: (X, -y, w),
-    "X": lambda model, X, y, w: (X + 1e-3, y, w),
-    "fewer rows": lambda model, X, y, w: (X[:-7], y[:-7], w[:-7]),
     "sample_weight": lambda model, X, y, w: (X, y, w * np.linspace(0.5, 2, w.size)),
     "C": lambda model, X, y, w: model.set_params(C=3.0) and (X, y, w),
+    "X": lambda model, X, y, w: (X + 1e-3, y, w),
+    "fewer rows": lambda model, X, y, w: (X[:-7], y[:-7], w[:-7]),
     "gamma": lambda model, X, y, w: model.set_params(gamma=0.35) and (X, y, w),
     "leaf_size": lambda model, X, y, w: (
         model.set_params(approximation=replace(model.approximation, leaf_size=100)) and (X, y, w)
@@ -258,10 +255,19 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        *(("two classes", change) for change in CHANGES),
+        *(
+            (kind, c)
+            for kind in ("three classes", "regression")
+            for c in ("y", "sample_weight", "C")
+        ),
+        ("novelty", "sample_weight"),
+    ],
+)
 def test_on_other_data_or_parameters_all_trees_are_new(kind, change, rng, monkeypatch):
-    if kind == "novelty" and change in ("y", "C"):
-        pytest.skip("novelty detection has no y and no C")
     X, y = data(kind, rng)
     model = estimator(kind, 2, tol=1e-3, warm_start=True)
     model.fit(X, y, sample_weight=np.ones(N))
