@@ -249,5 +249,5 @@ def test_memory_limits_the_size(rng):
     limited = SVC(approximation=Cells(n_trees=1), memory_limit="20MB", random_state=0).fit(X, y)
     free = SVC(approximation=Cells(n_trees=1), random_state=0).fit(X, y)
     assert limited.fit_report_.n_cells > free.fit_report_.n_cells
-    with pytest.raises(MemoryError, match=r"set approximation=Cells\(size=\d+\) or less, raise"):
+    with pytest.raises(MemoryError, match=r"set the size of cells to \d+ or less, raise"):
         SVC(approximation=Cells(20_000), memory_limit="20MB").fit(X, y)

@@ -137,7 +137,7 @@ approximation, probability, random_state, verbose, client
         self.scores_, self.best_score_ = scores, float(mean[g, c])
         advice = check_edge("C", scores[g, order], at, self.fit_report_.n_rows, searches=False)
         if advice is not None:
-            self.fit_report_.advice.append(advice)
+            self.fit_report_.advice.append(str(advice))
             warn(advice, DataWarning)
         return self
 

@@ -30,6 +30,7 @@ from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
+from hssvm.messages import Message, api
 from hssvm.progress import listening
 from hssvm.training import (
     FitReport,
@@ -45,9 +46,9 @@ from hssvm.training.data.scaling import Scaling, require_moderate
 from hssvm.training.reports.estimate import CostEstimate
 from hssvm.training.warm_start import LastFit
 
-NO_OUT_OF_FOLD = (
+NO_OUT_OF_FOLD = Message(
     "The fit was stopped before the models that leave out a fold were trained: there are no "
-    "probabilities, prediction sets, intervals or out-of-fold values; raise max_time."
+    f"probabilities, prediction sets, intervals or out-of-fold values; raise {api:max_time}."
 )
 
 

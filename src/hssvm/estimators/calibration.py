@@ -20,6 +20,7 @@ from sklearn.utils.fixes import parse_version
 from hssvm.estimators.inputs.labels import classify
 from hssvm.estimators.inputs.parameters import InvalidParameterError, number
 from hssvm.kernels.base import Floats
+from hssvm.messages import api
 from hssvm.persistence.archive import has_form, require
 
 Calibration = tuple[str, list[NDArray[np.float64]]]
@@ -57,8 +58,8 @@ def require_calibrator(method: str | None) -> None:
     """Raise an error if scikit-learn does not have the calibrator."""
     if method == "temperature" and parse_version(sklearn.__version__) < parse_version("1.8"):
         raise InvalidParameterError(
-            "probability='temperature' needs scikit-learn 1.8; upgrade it, or set "
-            "probability='sigmoid'"
+            f"{api:probability='temperature'} needs scikit-learn 1.8; upgrade it, or set "
+            f"{api:probability='sigmoid'}"
         )
 
 

@@ -23,6 +23,7 @@ from hssvm.estimators.inputs.parameters import (
     refuse_parameters,
 )
 from hssvm.kernels import Kernel
+from hssvm.messages import api
 from hssvm.training import Approximation, Cells, TrainingConfig
 
 HELD_OUT_ROWS = {"sigmoid": 10_000, "temperature": 10_000, "isotonic": 30_000}
@@ -82,8 +83,9 @@ class ConfiguredSVM(BaseEstimator):
         if isinstance(approximation, Cells):
             if self._refine_requested:
                 raise InvalidParameterError(
-                    f"approximation={approximation} trains a model for each cell, but refine=True "
-                    "trains one on all rows; set refine='auto' or approximation=None"
+                    f"approximation={approximation} trains a model for each cell, but "
+                    f"{api:refine=True} trains one on all rows; set {api:refine='auto'} or "
+                    "approximation=None"
                 )
             if coupled is not None:
                 raise InvalidParameterError(
@@ -100,8 +102,9 @@ class ConfiguredSVM(BaseEstimator):
                 )
             if self._refine_requested:
                 raise InvalidParameterError(
-                    f"n_trees={n_trees} averages models on compressed kernels, but refine=True "
-                    "trains on the exact one; set refine=False or n_trees=None"
+                    f"{api:n_trees={n_trees}} averages models on compressed kernels, but "
+                    f"{api:refine=True} trains on the exact one; set {api:refine=False} or "
+                    f"{api:n_trees=None}"
                 )
 
     @property

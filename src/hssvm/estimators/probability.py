@@ -22,6 +22,7 @@ from hssvm.estimators.calibration import (
 )
 from hssvm.estimators.inputs.parameters import as_calibrator, check_parameter
 from hssvm.kernels.base import Floats
+from hssvm.messages import api, value_error
 from hssvm.persistence.archive import has_form, require
 
 METHODS = "sigmoid", "isotonic", "temperature"
@@ -111,9 +112,9 @@ class ProbabilityMixin:
         check_is_fitted(self)
         calibration, by_class, n_classes = self.calibration_, self._by_class, self.classes_.size
         if calibration is None:
-            raise ValueError(
-                "the model has no probabilities: it was trained with probability=None, or stopped "
-                "early; fit it again, with more max_time if that is set"
+            raise value_error(
+                f"the model has no probabilities: it was trained {api:with probability=None}, "
+                f"or stopped early; fit it again, with more {api:max_time} if that is set"
             )
 
         def of_values(values: Floats) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels import Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
 from hssvm.kernels.base import Floats, Kernel
+from hssvm.messages import api, value_error
 from hssvm.predictors import Predictor
 from hssvm.problems.pairs import pair_offsets
 
@@ -142,7 +143,7 @@ def labels_of(model: Any) -> NDArray[Any]:
 
 def _require_all_columns(directions: Floats, n_features: int) -> None:
     if directions.shape[1] != n_features:
-        raise ValueError(
-            "compressed models of sparse rows with this many columns cannot be exported; fit with "
-            "refine=True"
+        raise value_error(
+            "compressed models of sparse rows with this many columns cannot be exported; fit "
+            f"with {api:refine=True}"
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hssvm.kernels.base import Floats
+from hssvm.messages import Message, api
 
 SMALL = 2**20
 """Bytes up to which an array stays in memory."""
@@ -53,7 +54,9 @@ def reserve(descriptor: int, n_bytes: int) -> None:
         if error.errno != errno.ENOSPC:
             raise
         raise MemoryError(
-            f"the fit needs {n_bytes / 1e9:.2g} GB of disk space in {tempfile.gettempdir()}, which "
-            "is full; set the environment variable TMPDIR to a directory on a larger disk, or "
-            "raise memory_limit"
+            Message(
+                f"the fit needs {n_bytes / 1e9:.2g} GB of disk space in {tempfile.gettempdir()}, "
+                "which is full; set the environment variable TMPDIR to a directory on a larger "
+                f"disk, or raise {api:memory_limit}"
+            )
         ) from error

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hssvm.io.files import Source
+from hssvm.messages import api, value_error
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,16 @@ class Roles(ColumnRule):
         label = None
         ignored = _ignored_columns(source, self.ignored, n, names)
         if self.target is None and names is not None and not self.guess:
-            raise ValueError(
-                f"{source} has column names; name the column of labels by target, one of "
+            raise value_error(
+                f"{source} has column names; name the column of labels by {api:target}, one of "
                 f"{_listed(names)}"
             )
         if self.target is not False:
             label = column_number(source, 0 if self.target is None else self.target, n, names)
             if n == 1:
-                raise ValueError(
+                raise value_error(
                     f"{source} has only one column, which would be the target; check the separator "
-                    "if there should be more, or pass target=False if it is a feature"
+                    f"if there should be more{api:, or pass target=False if it is a feature}"
                 )
         weight = None if self.weight is None else column_number(source, self.weight, n, names)
         if weight is not None and weight == label:

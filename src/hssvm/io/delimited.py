@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from hssvm.io.columns import ColumnRule, Columns
 from hssvm.io.files import Source
 from hssvm.io.table import Table
+from hssvm.messages import api, value_error
 
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 _SEPARATORS = ",;\t|"
@@ -109,9 +110,9 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
     if separator is None and len(first) == 1:
         for other in _SEPARATORS:
             if other in first[0]:
-                raise ValueError(
+                raise value_error(
                     f"{source} has only one column with the separator {between!r}; did you mean "
-                    f"separator={other!r}?"
+                    f"{api:separator={other!r}}?"
                 )
     has_header = rule.is_header(first) or any(
         _looks_numeric(below) and not _looks_numeric(above)
@@ -178,14 +179,14 @@ def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labe
                     f"{where}: no value in {columns.title(j)}; impute it or drop the line"
                 )
             if value is None or not math.isfinite(value):
-                raise ValueError(
+                raise value_error(
                     f"{where}: {field[:40]!r} in {columns.title(j)} is not a finite number; "
                     f"{_remedy(fields, field, layout.separator)}"
                 )
             if abs(value) > largest and j != columns.label:
-                raise ValueError(
-                    f"{where}: {field[:40]!r} in {columns.title(j)} is too large for {dtype}; read "
-                    "with dtype=np.float64"
+                raise value_error(
+                    f"{where}: {field[:40]!r} in {columns.title(j)} is too large for {dtype}; "
+                    f"{api:read with dtype=np.float64}"
                 )
 
 
@@ -196,9 +197,9 @@ def _remedy(fields: list[str], field: str, separator: str) -> str:
         if other in field:
             values = separator.join(fields).split(other)
             if separator == "," and all(map(_DECIMAL_COMMA.fullmatch, values)):
-                return f"replace decimal commas by points, and pass separator={other!r}"
-            return f"did you mean separator={other!r}?"
-    return "convert it to a number, or name the column of labels by target"
+                return f"replace decimal commas by points, and pass {api:separator={other!r}}"
+            return f"did you mean {api:separator={other!r}}?"
+    return f"convert it to a number, {api:or name the column of labels by target}"
 
 
 def _number(field: str) -> float | None:

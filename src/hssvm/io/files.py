@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from hssvm.messages import api, value_error
+
 FORMATS = {
     "libsvm": ("", ".libsvm", ".svm", ".svmlight", ".t", ".tr", ".train", ".test", ".txt"),
     "csv": (".csv", ".tsv"),
@@ -74,18 +76,18 @@ class Source:
     @property
     def format(self) -> str:
         """Format by file extension."""
+        first, *others = map(repr, FORMATS)
+        remedy = f"pass {' or '.join([f'{api:format={first}}', *others])}"
         if self._spool is not None:
-            raise ValueError(
-                f"the format of {self} is unknown, as it has no file extension; pass format="
-                f"{' or '.join(map(repr, FORMATS))}"
+            raise value_error(
+                f"the format of {self} is unknown, as it has no file extension; {remedy}"
             )
         for name, endings in FORMATS.items():
             if self.ending in endings:
                 return name
-        raise ValueError(
-            f"{self}: the file extension {self.ending!r} is unknown; pass format="
-            f"{' or '.join(map(repr, FORMATS))}, and decompress files other than "
-            f"{' '.join(_UNPACK)}"
+        raise value_error(
+            f"{self}: the file extension {self.ending!r} is unknown; {remedy}, and decompress "
+            f"files other than {' '.join(_UNPACK)}"
         )
 
     def fraction_read(self) -> float | None:

@@ -17,6 +17,7 @@ from hssvm.io.npy import read_numpy
 from hssvm.io.parquet import PART_ROWS, read_parquet, read_parquet_parts
 from hssvm.io.table import Table
 from hssvm.kernels.base import Rows
+from hssvm.messages import api, value_error
 
 
 def load_data(
@@ -154,12 +155,14 @@ def _check(
     format = source.format if format is None else format
     dtype = np.dtype(dtype)
     if format not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+        known = ", ".join(map(repr, FORMATS))
+        raise value_error(f"{api:format} must be one of {known}, got {format!r}")
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype must be np.float32 or np.float64, got {dtype}")
     if separator is not None and (format != "csv" or len(separator) != 1):
-        raise ValueError(
-            f"separator must be a single character, and only CSV files have one; got {separator!r}"
+        raise value_error(
+            f"{api:separator} must be a single character, and only CSV files have one; got "
+            f"{separator!r}"
         )
     if format == "libsvm":
         rule.check_no_table("LIBSVM text has the label first in each line")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hssvm.io.columns import Columns
 from hssvm.io.files import Source
 from hssvm.kernels.base import Floats, Rows
+from hssvm.messages import api, value_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,10 @@ def as_features(
     finite = np.isfinite(X)
     if not finite.all():
         row, column = divmod(int(np.argmin(finite)), X.shape[1])
-        raise ValueError(
+        raise value_error(
             f"{source}: feature {column} of row {first + row} is {values[row, column]}; impute it "
-            "or drop the row, or read with dtype=np.float64 if it is a number too large for float32"
+            f"or drop the row, or {api:read with dtype=np.float64} if it is a number too large for "
+            "float32"
         )
     return X
 

@@ -14,6 +14,7 @@ from hssvm import _core, costs
 from hssvm._threads import with_serial_blas
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.kernels.wide import occurring_columns
+from hssvm.messages import api, value_error
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = Any
@@ -276,7 +277,7 @@ def require_positive(**values: float | Floats) -> None:
 def require_no_overflow(total: float, kernel: Kernel, dtype: np.dtype[Any]) -> None:
     """Raise ValueError unless a sum of values of the kernel is finite."""
     if not np.isfinite(total):
-        raise ValueError(
-            f"values of {kernel!r} overflow {dtype}; lower its degree or gamma, or scale the "
-            "features"
+        raise value_error(
+            f"values of {kernel!r} overflow {dtype}; lower its {api:degree} or {api:gamma}, or "
+            "scale the features"
         )

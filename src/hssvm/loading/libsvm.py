@@ -13,6 +13,7 @@ from hssvm.estimators import SVC, SVR, OneClassSVM
 from hssvm.estimators.models.reports import pack_report, untrained_report
 from hssvm.estimators.models.saving import restore_model
 from hssvm.kernels import Gaussian, Linear, Polynomial
+from hssvm.messages import Message, api
 from hssvm.persistence.libsvm import LibsvmModel, read_libsvm, with_order
 from hssvm.persistence.plain import to_plain
 from hssvm.persistence.predictors import Arrays, pack_predictor
@@ -77,8 +78,11 @@ def load_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     content = read_libsvm(path, n_features)
     if content.sigmoids is not None and content.n_classes > 2:
         warnings.warn(
-            f"the probabilities of {path} are left out: with more than two classes, LIBSVM "
-            "computes them in another way than hssvm; train with probability='sigmoid' to get some",
+            Message(
+                f"the probabilities of {path} are left out: with more than two classes, LIBSVM "
+                "computes them in another way than hssvm; train with "
+                f"{api:probability='sigmoid'} to get some"
+            ),
             stacklevel=2,
         )
     try:

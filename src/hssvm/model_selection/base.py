@@ -36,6 +36,7 @@ from hssvm.estimators.inputs.parameters import (
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
+from hssvm.messages import Message, api
 from hssvm.model_selection.baseline import check_baseline
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
@@ -172,10 +173,11 @@ class BaseSearch(SearchedModel):
         if selected.cut_short:
             n_scored = int(np.count_nonzero(~np.isnan(mean_scores(self.scores_))))
             of = "" if selection.searches else f", of {self.gammas_.size * self.Cs_.size},"
-            remedy = "" if self.max_time is None else "; raise max_time, or pass fewer values"
+            more = f"; raise {api:max_time}, or pass fewer values"
+            remedy = "" if self.max_time is None else more
             scored = counted(n_scored, f"candidate{of} was", f"candidates{of} were")
-            advice = f"The search was cut short: {scored} scored{remedy}."
-            report.advice.append(advice)
+            advice = Message(f"The search was cut short: {scored} scored{remedy}.")
+            report.advice.append(str(advice))
             warn(advice, ConvergenceWarning)
             return
         if not callable(self.refit) and isinstance(self._scoring_or_default(), str):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from hssvm.kernels.base import Floats
+from hssvm.messages import Message, api
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import Scoring
 from hssvm.training.data.checks import MIN_CHECKED_ROWS
@@ -17,12 +18,12 @@ CONSTANTS = {
     "classification": (
         "predicting the most frequent class",
         "check that the labels belong to the rows and depend on the features, or, if a class is "
-        "rare, set class_weight='balanced' and scoring='balanced_accuracy'",
+        f"rare, set {api:class_weight='balanced'} and {api:scoring='balanced_accuracy'}",
     ),
     "regression": (
         "predicting the mean of y",
-        "check that y belongs to the rows and depends on the features, or leave Cs and gammas at "
-        "'auto'",
+        "check that y belongs to the rows and depends on the features, or leave "
+        f"{api:Cs} and {api:gammas} at 'auto'",
     ),
 }
 """Constant predictions, and what to do if nothing beats them, by task."""
@@ -51,7 +52,7 @@ def check_baseline(
     if constant is None or best_score > constant + 1e-12:
         return None
     what, remedy = CONSTANTS[task]
-    return (
+    return Message(
         f"No candidate scores higher than {what} ({scoring.only_name} {best_score:.4g} against "
         f"{constant:.4g}); {remedy}."
     )

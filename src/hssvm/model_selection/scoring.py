@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_method_params
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels.base import Floats
+from hssvm.messages import api, value_error
 
 SINGLE = "score"
 """Name of the only metric, as in `sklearn.model_selection.GridSearchCV`."""
@@ -106,15 +107,15 @@ class Scoring:
         """Return the error for a search in which no candidate has a score in every fold."""
         names = [name for name in (self.main, SINGLE) if name in self.failures]
         if not names:
-            return ValueError(
-                "no candidate has a score in every fold; if the time was up, raise max_time; if a "
-                "fold has rows of only one class, use fewer folds or another scoring"
+            return value_error(
+                f"no candidate has a score in every fold; if the time was up, raise {api:max_time}"
+                f"; if a fold has rows of only one class, use fewer folds or another {api:scoring}"
             )
         cause = self.failures[names[0]]
-        error = ValueError(
+        error = value_error(
             f"no candidate has a score in every fold, because the scorer {self.label(names[0])} "
-            f"failed: {described(cause)}; pass another scoring, or set error_score='raise' to see "
-            "where it failed"
+            f"failed: {described(cause)}; pass another {api:scoring}, or set error_score='raise' "
+            "to see where it failed"
         )
         error.__cause__ = cause
         return error

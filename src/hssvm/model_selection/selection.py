@@ -15,6 +15,7 @@ from hssvm.estimators.inputs.kernel import gamma_of_rows, has_gamma
 from hssvm.estimators.inputs.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
+from hssvm.messages import api, value_error
 from hssvm.model_selection.fold_fitter import MIN_FOLD_TOL, make_groups
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.fold_solver import Deadline, FoldSolver
@@ -170,7 +171,9 @@ class Selection:
             Cs = Given(np.unique(self.Cs).tolist())
         if not has_gamma(self.kernel):
             if not isinstance(self.gammas, str):
-                raise ValueError(f"kernel {self.kernel!r} has no gamma to choose; leave out gammas")
+                raise value_error(
+                    f"kernel {self.kernel!r} has no gamma to choose; leave out {api:gammas}"
+                )
             return Given([math.nan]), Cs
         if isinstance(self.gammas, str):
             return Free(gamma_of_rows("scale", X, self.weight)), Cs

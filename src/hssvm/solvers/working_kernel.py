@@ -13,6 +13,7 @@ from hssvm import _core, costs
 from hssvm.kernels.base import Floats
 from hssvm.kernels.kept import KeptKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.messages import Message, api
 from hssvm.solvers.solution import Stop
 from hssvm.solvers.subproblem import Subproblem
 
@@ -198,8 +199,10 @@ def _unwritten(side: int, dtype: np.dtype[Any]) -> Floats:
         pages = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(
-            f"cannot allocate {n_bytes / 1e9:.2g} GB for the matrix of the working set; lower "
-            "memory_limit"
+            Message(
+                f"cannot allocate {n_bytes / 1e9:.2g} GB for the matrix of the working set; lower "
+                f"{api:memory_limit}"
+            )
         ) from error
     with suppress(OSError):  # a Linux without such pages rejects the advice
         pages.madvise(mmap.MADV_NOHUGEPAGE)

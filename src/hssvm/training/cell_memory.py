@@ -8,6 +8,7 @@ import scipy.sparse
 
 from hssvm import _core
 from hssvm.kernels.base import Rows
+from hssvm.messages import Message, api
 from hssvm.training.memory import FIXED, FIXED_PER_THREAD, MARGIN, VECTORS
 from hssvm.training.plan import TrainingPlan
 
@@ -92,9 +93,11 @@ def within_memory(plan: TrainingPlan, X: Rows, n_columns: int, *, chosen: bool) 
         return plan
     if size >= MIN_CELL and not chosen:
         return replace(plan, leaf_size=size)
-    smaller = f"set approximation=Cells(size={size}) or less, " if size >= MIN_CELL else ""
+    smaller = f"set the {api:size} of cells to {size} or less, " if size >= MIN_CELL else ""
     raise MemoryError(
-        f"the fit may need {memory.peak(plan.leaf_size) / 1e9:.2g} GB, more than the memory_limit "
-        f"of {limit / 1e9:.2g} GB; {smaller}raise the limit, pass X in float32, or train on fewer "
-        "rows"
+        Message(
+            f"the fit may need {memory.peak(plan.leaf_size) / 1e9:.2g} GB, more than the "
+            f"{api:memory_limit} of {limit / 1e9:.2g} GB; {smaller}raise the limit, "
+            f"{api:pass X in float32}, or train on fewer rows"
+        )
     )

@@ -23,6 +23,7 @@ from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
+from hssvm.messages import Message, api
 from hssvm.training.approximation import HSS
 from hssvm.training.cell_cost import estimate_cells
 from hssvm.training.compressed_start import many_support_vectors
@@ -218,17 +219,15 @@ def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
     installed = _installed_memory()
     if installed is not None and memory > 0.8 * installed:
         advice.append(
-            f"needs {memory / 1e9:.2g} GB; this machine has {installed / 1e9:.2g} GB: pass X in "
-            "float32, set a memory_limit, or train on fewer rows."
+            f"needs {memory / 1e9:.2g} GB; this machine has {installed / 1e9:.2g} GB: "
+            f"{api:pass X in float32}, set a {api:memory_limit}, or train on fewer rows."
         )
     if kernel_error > MAX_KERNEL_ERROR and not refines:
         advice.append(
-            "the compressed kernel is far from the exact one: lower gamma (a wider kernel "
-            "compresses better), raise max_rank, or set refine=True if time permits."
+            f"the compressed kernel is far from the exact one: lower {api:gamma} (a wider kernel "
+            f"compresses better), raise {api:max_rank}, or set {api:refine=True} if time permits."
         )
-    if not advice:
-        advice.append("No problem expected.")
-    return advice
+    return [Message(text) for text in advice or ["No problem expected."]]
 
 
 def _installed_memory() -> float | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from hssvm.hss.error import BLOCK_BYTES, n_probes
 from hssvm.hss.scratch import SMALL
+from hssvm.messages import Message, api
 from hssvm.solvers.working_kernel import ADMIT_ROWS
 
 logger = logging.getLogger(__name__)
@@ -225,13 +226,15 @@ def require_within(limit: float, memory: FitMemory) -> FitMemory:
         return fits
     peak = memory.largest_peak(memory.min_cache)
     fitting = _largest_rank_within(limit, memory)
-    lower = "lower max_rank or leaf_size"
+    lower = f"lower {api:max_rank or leaf_size}"
     if fitting is not None:
-        lower = f"lower max_rank (for example, to {fitting})"
+        lower = f"lower {api:max_rank} (for example, to {fitting})"
     raise MemoryError(
-        f"the fit may need {peak / 1e9:.2g} GB, more than the memory_limit of "
-        f"{limit / 1e9:.2g} GB; raise the limit, {lower}, pass X in float32, or train on fewer "
-        "rows (`estimate_cost` predicts the memory that a fit is likely to need)"
+        Message(
+            f"the fit may need {peak / 1e9:.2g} GB, more than the {api:memory_limit} of "
+            f"{limit / 1e9:.2g} GB; raise the limit, {lower}, {api:pass X in float32}, or train on "
+            "fewer rows (`estimate_cost` predicts the memory that a fit is likely to need)"
+        )
     )
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from hssvm.kernels.base import Floats
+from hssvm.messages import api, value_error
 
 CLASS_CHECK_ROWS = 500
 """Number of rows from which it is an error if most rows have different labels."""
@@ -24,7 +25,7 @@ def check_labels(y: NDArray[Any], n_classes: int) -> None:
     elif type_of_target(y).startswith("continuous"):
         problem = "y contains non-integer values"
     if problem is not None:  # scikit-learn's checks look for the first words
-        raise ValueError(f"Unknown label type: {problem}; use SVR for regression")
+        raise value_error(f"Unknown label type: {problem}; use {api:SVR} for regression")
     check_classification_targets(y)
 
 
@@ -80,9 +81,9 @@ def require_two_rows(classes: NDArray[Any], counts: NDArray[np.int64]) -> None:
     """Raise ValueError if a class has fewer than two rows, so that no model could leave out one."""
     rare = np.flatnonzero(counts < 2)
     if rare.size:
-        raise ValueError(
+        raise value_error(
             f"class {str(classes[rare[0]])!r} has fewer than two rows of positive weight, which "
-            "probabilities need; add rows, remove the class, or set probability=None"
+            f"probabilities need; add rows, remove the class, or {api:set probability=None}"
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hssvm.messages import Message, api
 from hssvm.training.approximation import HSS, Cells
 from hssvm.training.data.scaling import SCALINGS
 
@@ -29,6 +30,9 @@ class InvalidParameterError(ValueError, TypeError):
         ...
     hssvm.estimators.inputs.parameters.InvalidParameterError: C must be a positive number, got '1'
     """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Message(text))
 
 
 class Alternative(NamedTuple):
@@ -201,7 +205,7 @@ def check_parameter(name: str, value: Any, rule: Rule) -> None:
     if not follows(value, rule):
         *others, last = (alternative.text for alternative in rule)
         accepted = f"{', '.join(others)} or {last}" if others else last
-        raise InvalidParameterError(f"{name} must be {accepted}, got {value!r}")
+        raise InvalidParameterError(f"{api:{name}} must be {accepted}, got {value!r}")
 
 
 def check_parameters(parameters: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:

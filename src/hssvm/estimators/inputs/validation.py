@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from hssvm.estimators.inputs.frames import is_frame, require_no_missing, require_numbers
 from hssvm.estimators.inputs.labels import require_one_type
 from hssvm.kernels.sparse_format import require_valid_sparse
+from hssvm.messages import api, value_error
 
 FLOATS = [np.float64, np.float32]
 """Accepted dtypes of X; others are converted to the first."""
@@ -57,7 +58,7 @@ def require_complete_target(y: Any, *, numeric: bool = False) -> None:
             f"{rows[0]}; remove these rows from X and y"
         )
     if numeric and values.ndim and not _is_numeric(values):
-        raise ValueError("y contains labels, not numbers; use SVC for classification")
+        raise value_error(f"y contains labels, not numbers; use {api:SVC} for classification")
     if values.dtype.kind == "U" and isinstance(y, list | tuple):  # NumPy has converted numbers
         require_one_type(y)
 

@@ -12,6 +12,7 @@ from hssvm.estimators.calibration import Calibration
 from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels import Gaussian, Linear, Polynomial
+from hssvm.messages import Message, api, value_error
 from hssvm.persistence.libsvm import LibsvmModel, write_libsvm, write_range
 from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import PairsProblem
@@ -68,12 +69,12 @@ class LibsvmEstimator(SavableEstimator):
         """
         content = to_libsvm(self, self._require_exact_predictions("LIBSVM"))
         if self.feature_factor_ is None and range_path is not None:
-            raise ValueError("the model does not scale the features; leave out range_path")
+            raise value_error(f"the model does not scale the features; leave out {api:range_path}")
         if self.feature_factor_ is not None:
             if range_path is None:
-                raise ValueError(
-                    "the model scales the features, and LIBSVM does not; pass range_path to write "
-                    "a file for svm-scale too, or scale the features before fitting"
+                raise value_error(
+                    f"the model scales the features, and LIBSVM does not; pass {api:range_path} to "
+                    "write a file for svm-scale too, or scale the features before fitting"
                 )
             write_range(self.feature_shift_, self.feature_factor_, range_path)
         write_libsvm(content, path)
@@ -90,8 +91,9 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
     """
     kernel, rho = exact.kernel, -model.intercept_
     if not isinstance(kernel, Gaussian | Linear | Polynomial):
-        raise ValueError(
-            f"LIBSVM does not have the kernel {kernel!r}; fit with kernel='rbf', 'poly' or 'linear'"
+        raise value_error(
+            f"LIBSVM does not have the kernel {kernel!r}; fit with {api:kernel='rbf'}, 'poly' "
+            "or 'linear'"
         )
     X, coef, no_labels = exact.X, exact.Z.astype(np.float64), np.empty(0, np.int64)
     if not hasattr(model, "classes_"):
@@ -101,9 +103,9 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
     if labels.size == 2:
         labels, codes = labels[::-1], (coef[:, 0] < 0).astype(np.int64)  # the first is positive
     elif model.multi_class_ != "ovo":
-        raise ValueError(
+        raise value_error(
             "LIBSVM trains more than two classes one-vs-one, but the model is one-vs-rest; fit "
-            "with multi_class='ovo'"
+            f"with {api:multi_class='ovo'}"
         )
     elif exact.counts is not None:
         codes = np.repeat(np.arange(labels.size), exact.counts)
@@ -148,8 +150,10 @@ def _sigmoids(calibration: Calibration, n_classes: int) -> NDArray[np.float64] |
     if n_classes == 2 and method == "temperature":  # softmax of -beta f and beta f
         return np.array([[-2 * curves[0][0]], [0.0]])
     warn(
-        "probabilities are left out: LIBSVM supports only sigmoids of the decision values of two "
-        "classes; fit two classes with probability='sigmoid' to keep them",
+        Message(
+            "probabilities are left out: LIBSVM supports only sigmoids of the decision values of two "
+            f"classes; fit two classes with {api:probability='sigmoid'} to keep them"
+        ),
         UserWarning,
     )
     return None

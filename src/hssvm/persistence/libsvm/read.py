@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.base import Rows
+from hssvm.messages import api, value_error
 from hssvm.persistence.libsvm.contents import CLASSIFIERS, LibsvmModel
 from hssvm.persistence.libsvm.header import Header, finite
 
@@ -109,11 +110,11 @@ def _with_features(
     """Return rows with `n_features` columns, dense if more than half full."""
     n, width = X.shape
     if n_features is None and width == 0:
-        raise ValueError(f"{path} does not say how many features there are; pass n_features")
+        raise value_error(f"{path} does not say how many features there are; pass {api:n_features}")
     if n_features is not None and not max(width, 1) <= n_features <= MAX_LIBSVM_FEATURES:
-        raise ValueError(
-            f"n_features must be at least {max(width, 1)}, the largest index in {path}, and at "
-            f"most 2**31 - 1, got {n_features}"
+        raise value_error(
+            f"{api:n_features} must be at least {max(width, 1)}, the largest index in {path}, "
+            f"and at most 2**31 - 1, got {n_features}"
         )
     shape = n, width if n_features is None else n_features
     X = scipy.sparse.csr_array((X.data, X.indices, X.indptr), shape=shape)

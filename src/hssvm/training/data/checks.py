@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.messages import Message, api
 from hssvm.training.data.scaling import features_differ
 
 MIN_CHECKED_ROWS = 500
@@ -27,29 +28,30 @@ MAX_AT_BOUND, MAX_RANGE = 0.95, 5.0
 interquartile range of y exceeds MAX_RANGE times C. On six data sets, with y in units of 0.01 to 1e5
 standard deviations, these two thresholds separate the fits that failed from the others."""
 
-UNEVEN_FEATURES = (
+UNEVEN_FEATURES = Message(
     "The features have very different scales, and the largest ones dominate the kernel; "
-    'fit with scaling="standard", or scale them first.'
+    f'fit with {api:scaling="standard"}, or scale them first.'
 )
-NARROW_KERNEL = (
+NARROW_KERNEL = Message(
     "The kernel matrix is nearly the identity, because the kernel is too narrow for the distances "
-    "between rows, so the model does not generalize; lower gamma, or leave it at 'scale'."
+    f"between rows, so the model does not generalize; lower {api:gamma}, or leave it at 'scale'."
 )
-ALL_FREE = (
+ALL_FREE = Message(
     "Nearly all rows are support vectors: the model memorizes the training data; "
-    "lower gamma, or let SVCCV choose C and gamma."
+    f"lower {api:gamma}, or let SVCCV choose C and gamma."
 )
-ALL_BOUNDED = (
+ALL_BOUNDED = Message(
     "Nearly all rows are support vectors at the upper bound C: the model is too smooth, "
-    "or the labels hardly depend on the features; raise C, or let SVCCV choose it."
+    f"or the labels hardly depend on the features; raise {api:C}, or let SVCCV choose it."
 )
-WIDE_TUBE = (
+STANDARDIZE = f"{api:, or standardize y (sklearn.compose.TransformedTargetRegressor)}"
+WIDE_TUBE = Message(
     "epsilon is larger than the standard deviation of y, so the model is nearly constant; lower "
-    "epsilon, or standardize y (sklearn.compose.TransformedTargetRegressor)."
+    f"{api:epsilon}{STANDARDIZE}."
 )
-LARGE_TARGET = (
-    "C is too small for the units of y, and nearly all rows are at the bound; raise C to the order "
-    "of the standard deviation of y, or standardize y (sklearn.compose.TransformedTargetRegressor)."
+LARGE_TARGET = Message(
+    f"C is too small for the units of y, and nearly all rows are at the bound; raise {api:C} to "
+    f"the order of the standard deviation of y{STANDARDIZE}."
 )
 
 
@@ -128,8 +130,11 @@ def check_edge(
     size = "smaller" if best == 0 else "larger"
     remedy = f"add {size} values"
     if searches:
-        remedy += f", or pass {name}s='auto', which extends the search beyond the edge"
-    return f"The best {name} is at the edge of {name}s, and a {size} one may be better; {remedy}."
+        remedy += f", or pass {api:{name}s='auto'}, which extends the search beyond the edge"
+    return Message(
+        f"The best {name} is at the edge of {api:{name}s}, and a {size} one may be better; "
+        f"{remedy}."
+    )
 
 
 def at_bound(Z: Floats, bound: Floats) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.hss.hashing import cut_width
 from hssvm.kernels.base import Floats, Rows
+from hssvm.messages import api, value_error
 from hssvm.training.data.moments import Moments, feature_range
 
 SCALINGS = (None, "standard", "minmax")
@@ -65,9 +66,9 @@ class Scaling:
         if kind is None:
             return cls()
         if sparse and X.shape[1] > MAX_FACTORS:
-            raise ValueError(
-                f"scaling={kind!r} stores a factor for every column, and X has {X.shape[1]} "
-                "columns; hash the features to fewer columns, or pass scaling=None"
+            raise value_error(
+                f"{api:scaling={kind!r}} stores a factor for every column, and X has {X.shape[1]} "
+                f"columns; hash the features to fewer columns, or pass {api:scaling=None}"
             )
         if kind == "standard":
             return cls.standard(Moments.of(X), sparse=sparse)
@@ -111,9 +112,9 @@ def require_moderate(X: Rows) -> None:
     values = X.data if scipy.sparse.issparse(X) else X
     largest = float(max(values.max(initial=0), -values.min(initial=0)))
     if largest > (np.finfo(X.dtype).max / (4 * X.shape[1])) ** 0.5:
-        raise ValueError(
+        raise value_error(
             f"X has values up to {largest:.0e}, and their squares overflow {X.dtype}; scale the "
-            "features, for example with scaling='minmax'"
+            f"features, for example with {api:scaling='minmax'}"
         )
 
 

@@ -35,4 +35,4 @@ class Monitor:
     def advise(self, advice: str | None, report: FitReport) -> None:
         """Add advice about the data to the report, if there is any."""
         if advice is not None:
-            report.advice.append(advice)
+            report.advice.append(str(advice))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.messages import api, value_error
 from hssvm.problems import Problem
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.monitor import Monitor
@@ -44,9 +45,9 @@ def grow(
     if earlier is None or earlier.fingerprint != identity:
         forest = Forest(identity, report)
     elif earlier.n_trees > plan.n_trees:
-        raise ValueError(
-            f"n_trees={plan.n_trees} is less than the {earlier.n_trees} trees of the last fit; set "
-            f"n_trees={earlier.n_trees} or more, or warm_start=False"
+        raise value_error(
+            f"{api:n_trees={plan.n_trees}} is less than the {earlier.n_trees} trees of the last "
+            f"fit; set {api:n_trees={earlier.n_trees}} or more, or {api:warm_start=False}"
         )
     else:
         forest, report, start = earlier, earlier.report, None
