@@ -324,7 +324,7 @@ def hssvm_process(*arguments, **options):
         ),
         (("cv", "train.libsvm", "--Cs", "1,x"), 2, "--Cs: 'x' is not a positive number"),
         (("cv", "train.libsvm", "--gammas", "1,-2"), 2, "--gammas: '-2' is not"),
-        (("cv", "train.libsvm", "--scoring", "luck"), 1, "--scoring"),
+        (("cv", "train.libsvm", "--scoring", "luck"), 1, "'luck' is not a valid scoring"),
         (("train", "semicolon.csv", "-o", "m"), 1, "did you mean --separator ';'?"),
         (
             ("train", "large.csv", "-o", "m", "--target", "y"),

@@ -3,8 +3,8 @@
 `app` runs the `commands`, which share a `context`; `options` defines their options, which `parsing`
 converts and `checks` compares with the files; `training` fits and resumes, `progress` shows the
 progress of a fit, `tables` its result; `streams` reads stdin and writes stdout for files named
-``-``; `predictions` writes files of predictions, and `scores` scores them; `messages` replaces
-parameter names in messages by options.
+``-``; `predictions` writes files of predictions, and `scores` scores them; `messages` puts
+options for parameters in the messages of the library.
 
 The commands import the library, NumPy and rich when they run, so that ``--help`` is quick.
 """

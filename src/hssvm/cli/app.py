@@ -39,7 +39,7 @@ def run() -> None:
     except (ValueError, ImportError, MemoryError, RuntimeError) as problem:
         from hssvm.cli.messages import in_options
 
-        _print_error(in_options(str(problem)))
+        _print_error(in_options(problem))
     sys.exit(FAILED)
 
 

@@ -1,8 +1,9 @@
-"""Messages of the library, with parameters replaced by command-line options."""
+"""Messages of the library in words of the command line."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,9 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.exceptions import ConvergenceWarning
 
+from hssvm.messages import Message
 from hssvm.solvers import Status
+from hssvm.training.data import checks
 
 OPTIONS = {
     "C": "--C", "Cs": "--Cs", "class_weight": "--class-weight", "coef0": "--coef0", "cv": "--folds",
@@ -20,39 +23,33 @@ OPTIONS = {
     "gammas": "--gammas", "kernel": "--kernel", "max_rank": "--max-rank", "max_time": "--max-time",
     "multi_class": "--multi-class", "n_trees": "--trees",
     "memory_limit": "--memory-limit", "nu": "--nu", "probability": "--probability",
-    "random_state": "--seed", "range_path": "--range",
+    "random_state": "--seed", "n_features": "--features", "range_path": "--range",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",
     "warm_start": "--resume",
 }  # fmt: skip
 """Options by parameter of the library."""
 
-WORDS = {
-    "C", "cv", "format", "kernel", "nu", "probability", "refine", "separator", "scaling", "target",
-}  # fmt: skip
-"""Parameters that are also words: replaced only if followed by a value or by "must"."""
-
 PHRASES = {
-    ", or pass target=False if it is a feature": "",
-    "pass n_features": "pass --features",
-    "n_features must be": "--features must be",
-    "read with dtype=np.float64": "use --double",
-    "pass X in float64": "use --double",
+    "SVC": "--task svc",
+    "SVR": "--task svr",
+    "max_rank or leaf_size": "--max-rank",
+    "n_trees=None": "leave out --trees",
     "pass X in float32": "leave out --double",
-    "refine=True": "--refine yes",
-    "refine=False": "--refine no",
-    "warm_start=True": "--resume",
-    "use SVR for regression": "use --task svr for regression",
-    "use SVC for classification": "use --task svc for classification",
-    "convert it to a number, or name the column of labels by target": (
-        "convert it to a number, leave out the column by --ignore, or name the column of labels by "
-        "--target"
+    "pass X in float64": "use --double",
+    "read with dtype=np.float64": "use --double",
+    "set probability=None": "leave out --probability",
+    "with probability=None": "without --probability",
+    "warm_start=False": "leave out --resume",
+    "or name the column of labels by target": (
+        "leave out the column by --ignore, or name the column of labels by --target"
     ),
-    "column of labels by target": "column of labels by --target",
-    "lower max_rank or leaf_size": "lower --max-rank",
+    ", or pass target=False if it is a feature": "",
     ", or standardize y (sklearn.compose.TransformedTargetRegressor)": "",
 }
-"""Other replacements."""
+"""Other replacements of marked words."""
+
+VALUES = {"True": "yes", "False": "no", "None": "none"}
 
 ADVICE = {
     "MAX_ITER": "--resume continues; raise --tol if the gap is acceptable.",
@@ -66,34 +63,34 @@ ADVICE = {
 }
 """What to do about the status of a fit."""
 
-_NAME = re.compile(
-    r"(?<![\w./\\'-])(" + "|".join(sorted(OPTIONS, key=len, reverse=True)) + r")"
-    r"(?:=(?P<value>'[^']*'|\"[^\"]*\"|None|[\w.]+)|(?P<must> must )|(?![\w/\\'-]|\.\w))"
-)
 
-
-def in_options(message: str) -> str:
-    """Replace the parameters in a message by options.
+def as_option(words: str) -> str:
+    """Return the option for words of the Python API; unknown words are returned unchanged.
 
     Examples
     --------
-    >>> from hssvm.cli.messages import in_options
-    >>> in_options("lower max_rank, or try scaling='standard'")
-    'lower --max-rank, or try --scale standard'
+    >>> from hssvm.cli.messages import as_option
+    >>> as_option("max_rank"), as_option("scaling='standard'"), as_option("leaf_size")
+    ('--max-rank', '--scale standard', 'leaf_size')
     """
-    for phrase, replacement in PHRASES.items():
-        message = message.replace(phrase, replacement)
+    if words in PHRASES:
+        return PHRASES[words]
+    name, _, value = words.partition("=")
+    if name not in OPTIONS or not value:
+        return OPTIONS.get(name, words)
+    shown = VALUES.get(value) or shlex.quote(value.strip("\"'"))
+    return f"{OPTIONS[name]} {shown}"
 
-    def option(match: re.Match[str]) -> str:
-        name, value = match[1], match["value"]
-        if value is not None:
-            bare = value.strip("'\"") if re.fullmatch(r"['\"]?[\w.-]+['\"]?", value) else value
-            return f"{OPTIONS[name]} {'none' if value == 'None' else bare}"
-        if match["must"]:
-            return f"{OPTIONS[name]} must "
-        return name if name in WORDS else OPTIONS[name]
 
-    return _NAME.sub(option, message)
+def in_options(said: str | Exception) -> str:
+    """Return a message, or the message of an error or a warning, in words of the command line."""
+    message = said.args[0] if isinstance(said, Exception) and said.args else said
+    return message.reworded(as_option) if isinstance(message, Message) else str(said)
+
+
+SAVED = {status.value: ADVICE[status.name] for status in Status if status.name in ADVICE}
+SAVED |= {text: in_options(text) for text in vars(checks).values() if isinstance(text, Message)}
+"""Advice by its text in model files, which has no marks."""
 
 
 def print_line(console: Console, message: str) -> None:
@@ -107,7 +104,7 @@ def warnings_as_lines(console: Console) -> Iterator[None]:
     """Context that prints warnings as single lines, except those that the summary shows."""
 
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
-        print_line(console, in_options(str(message)))
+        print_line(console, in_options(message))
 
     with warnings.catch_warnings():
         for status in Status:

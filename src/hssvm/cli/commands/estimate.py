@@ -63,5 +63,6 @@ def estimate(
             )
             training.require_trainable(table, data, labels)
             rows = (table.X, table.y) if labels else (table.X,)
-            text = str(estimator.estimate_cost(*rows))
-        out.print(in_options(text), highlight=False, soft_wrap=True, markup=False)
+            cost = estimator.estimate_cost(*rows)
+            cost.advice[:] = map(in_options, cost.advice)
+        out.print(str(cost), highlight=False, soft_wrap=True, markup=False)
