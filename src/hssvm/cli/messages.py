@@ -22,7 +22,7 @@ OPTIONS = {
     "degree": "--degree", "epsilon": "--epsilon", "format": "--format", "gamma": "--gamma",
     "gammas": "--gammas", "kernel": "--kernel", "max_rank": "--max-rank", "max_time": "--max-time",
     "multi_class": "--multi-class", "n_trees": "--trees",
-    "memory_limit": "--memory-limit", "nu": "--nu", "probability": "--probability",
+    "memory_limit": "--memory-limit", "size": "--cell-size", "nu": "--nu", "probability": "--probability",
     "random_state": "--seed", "n_features": "--features", "range_path": "--range",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",

@@ -8,7 +8,6 @@ import numpy as np
 
 from hssvm.hss.scratch import Scratch
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.messages import api, value_error
 from hssvm.operators import HSSOperator
 from hssvm.predictors import LeafExpansions
 from hssvm.problems import Problem
