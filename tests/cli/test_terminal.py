@@ -21,7 +21,8 @@ termios = pytest.importorskip("termios")
 
 STAGES = {"read", "tree", "compress", "solve", "refine", "finish"}
 SLOW = (
-    "--C", "1e6", "--tol", "1e-13", "--approximation", "hss", "--trees", "1", "--double", "--gamma", "1",
+    "--C", "1e6", "--tol", "1e-13", "--approximation", "hss", "--trees", "1", "--double",
+    "--gamma", "1",
 )  # fmt: skip
 
 

@@ -151,8 +151,8 @@ def _sigmoids(calibration: Calibration, n_classes: int) -> NDArray[np.float64] |
         return np.array([[-2 * curves[0][0]], [0.0]])
     warn(
         Message(
-            "probabilities are left out: LIBSVM supports only sigmoids of the decision values of two "
-            f"classes; fit two classes with {api:probability='sigmoid'} to keep them"
+            "probabilities are left out: LIBSVM supports only sigmoids of the decision values of "
+            f"two classes; fit two classes with {api:probability='sigmoid'} to keep them"
         ),
         UserWarning,
     )
