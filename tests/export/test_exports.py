@@ -14,36 +14,39 @@ from sklearn.preprocessing import StandardScaler
 
 from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, kernels
 
-LEAVES = {"approximation": HSS(leaf_size=64, max_rank=32), "random_state": 0}
+
+def leaves(n_trees):
+    approximation = HSS(n_trees, leaf_size=64, max_rank=32)
+    return {"approximation": approximation, "random_state": 0}
+
+
 NAMES = np.array(["ant", "bee", "cat"])
 
 MODELS = {
     "exact": SVC(random_state=0),
     "scaled": SVC(scaling="standard"),
-    "one tree": SVC(approximation=HSS(n_trees=1), **LEAVES),
-    "forest": SVC(approximation=HSS(n_trees=3), **LEAVES),
+    "one tree": SVC(**leaves(1)),
+    "forest": SVC(**leaves(3)),
     "one-vs-one": SVC(multi_class="ovo"),
     "one-vs-rest": SVC(multi_class="ovr"),
-    "one-vs-one, compressed": SVC(multi_class="ovo", approximation=HSS(n_trees=2), **LEAVES),
+    "one-vs-one, compressed": SVC(multi_class="ovo", **leaves(2)),
     "sigmoid": SVC(probability="sigmoid", random_state=0),
     "isotonic": SVC(probability="isotonic", random_state=0),
     "isotonic, three classes": SVC(probability="isotonic", random_state=0),
-    "sigmoid, three classes": SVC(probability="sigmoid", approximation=HSS(n_trees=2), **LEAVES),
+    "sigmoid, three classes": SVC(probability="sigmoid", **leaves(2)),
     "searched": SVCCV(Cs=[1.0], gammas=[0.2], cv=3, random_state=0),
     "regression": SVR(),
-    "regression, forest": SVR(approximation=HSS(n_trees=2), **LEAVES),
+    "regression, forest": SVR(**leaves(2)),
     "novelty": OneClassSVM(nu=0.2),
-    "novelty, forest": OneClassSVM(nu=0.2, approximation=HSS(n_trees=2), **LEAVES),
+    "novelty, forest": OneClassSVM(nu=0.2, **leaves(2)),
     "linear": SVC(kernel="linear"),
     "polynomial": SVC(kernel="poly", coef0=1.0, degree=2),
-    "polynomial, forest": SVC(
-        kernel="poly", coef0=1.0, degree=2, approximation=HSS(n_trees=2), **LEAVES
-    ),
+    "polynomial, forest": SVC(kernel="poly", coef0=1.0, degree=2, **leaves(2)),
     "laplacian": SVC(kernel=kernels.Laplacian(0.3)),
     "matern32": SVC(kernel=kernels.Matern32(0.3)),
-    "matern52, forest": SVC(kernel=kernels.Matern52(0.3), approximation=HSS(n_trees=2), **LEAVES),
+    "matern52, forest": SVC(kernel=kernels.Matern52(0.3), **leaves(2)),
     "sparse": SVC(),
-    "sparse, forest": SVC(approximation=HSS(n_trees=2), **LEAVES),
+    "sparse, forest": SVC(**leaves(2)),
 }
 
 
@@ -129,9 +132,7 @@ def test_labels_that_are_numbers(labels, rng, tmp_path):
 
 def test_onnx_of_a_pipeline_in_float32(rng):
     X, y = noisy_classes(rng, 2100, dtype=np.float32)
-    model = make_pipeline(StandardScaler(), SVC(approximation=HSS(n_trees=2), **LEAVES)).fit(
-        7 * X + 3, y
-    )
+    model = make_pipeline(StandardScaler(), SVC(**leaves(2))).fit(7 * X + 3, y)
     T = X + 5
     found = run_onnx(model, T)
     assert_allclose(found["scores"], model.decision_function(T), atol=1e-4)

@@ -316,9 +316,9 @@ def rings(rng, n):
 @pytest.mark.parametrize("refine", [False, True])
 def test_boundary(refine, rng):
     X, y = rings(rng, 2500)
-    n_trees = None if refine else 1
+    approximation = None if refine else HSS(n_trees=1)
     model = SVC(
-        C=10, refine=refine, approximation=HSS(n_trees=n_trees), scaling="standard", random_state=0
+        C=10, refine=refine, approximation=approximation, scaling="standard", random_state=0
     ).fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y).plot()
     assert (display.leaves is None) == refine
@@ -329,11 +329,8 @@ def test_boundary(refine, rng):
 
 
 def small_forest(n_trees=3, max_rank=8, **parameters):
-    return {
-        "approximation": HSS(n_trees=n_trees, leaf_size=128, max_rank=max_rank),
-        "random_state": 0,
-        **parameters,
-    }
+    approximation = HSS(n_trees, leaf_size=128, max_rank=max_rank)
+    return {"approximation": approximation, "random_state": 0, **parameters}
 
 
 @pytest.mark.parametrize("kind", ["two classes", "three classes", "novelty", "cells"])
@@ -405,7 +402,7 @@ def three_classes(rng, n):
 @pytest.mark.parametrize("refine", [False, True])
 def test_regions_of_three_classes(refine, rng):
     X, y = three_classes(rng, 2500)
-    model = SVC(C=10, refine=refine, random_state=0).fit(X, y)
+    model = SVC(C=10, refine=refine, approximation=HSS(), random_state=0).fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y).plot()
     assert display.values.shape == (200, 200, 3)
     for i, j in rng.integers(200, size=(5, 2)):
@@ -437,7 +434,8 @@ def test_a_plane_without_a_boundary(rng):
 def test_boundaries_of_pipelines_and_data_frames(refine, rng):
     X, y = three_classes(rng, 2500)
     frame = pd.DataFrame(X * [100, 0.01] + [500, 0], columns=["length", "mass"])
-    svc = SVC(C=10, refine=refine, approximation=HSS(n_trees=None if refine else 1), random_state=0)
+    approximation = None if refine else HSS(n_trees=1)
+    svc = SVC(C=10, refine=refine, approximation=approximation, random_state=0)
     model = make_pipeline(StandardScaler(), svc)
     model.fit(frame, pd.Series(y))
     display = BoundaryDisplay.from_estimator(model, frame, pd.Series(y)).plot()
