@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import hssvm
-from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM
 from hssvm.kernels import Gaussian, Linear, Polynomial
 from hssvm.persistence.libsvm import LibsvmModel, write_libsvm
 from hssvm.persistence.libsvm.read import read_libsvm
@@ -268,15 +268,14 @@ def test_one_vs_one_on_the_compressed_kernel(dtype, X, rng, tmp_path, monkeypatc
     assert_same_pairs(pair_values(model, X), pair_values(hssvm.load_libsvm(path), X), **precision)
 
 
-def test_a_forest_is_refused(X, rng, tmp_path, monkeypatch):
+@pytest.mark.parametrize("approximation", [HSS(n_trees=2, leaf_size=20), Cells(size=20)])
+def test_approximations_are_refused(approximation, X, rng, tmp_path, monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
-    model = SVC(approximation=HSS(n_trees=2, leaf_size=20), tol=1e-2, random_state=0).fit(
-        X, labels_of(X, 2, rng)
-    )
-    with pytest.raises(ValueError, match=r"compressed kernel.*refine=True"):
+    model = SVC(approximation=approximation, tol=1e-2, random_state=0).fit(X, labels_of(X, 2, rng))
+    with pytest.raises(ValueError, match=r"with an approximation; fit with refine=True"):
         model.save_libsvm(tmp_path / "model")
     model.save(tmp_path / "saved")
-    with pytest.raises(ValueError, match=r"compressed kernel.*refine=True"):
+    with pytest.raises(ValueError, match=r"with an approximation; fit with refine=True"):
         hssvm.load(tmp_path / "saved").save_libsvm(tmp_path / "model")
 
 

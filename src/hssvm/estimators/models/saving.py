@@ -130,7 +130,7 @@ class SavableEstimator(BaseEstimator):
         if not self._predictor().rows_are_support:
             raise ValueError(
                 f"{what} needs a model that predicts with the exact kernel, but this one predicts "
-                "with the compressed kernel; fit with refine=True"
+                "with an approximation; fit with refine=True"
             )
         return self._require_exact(what)
 
