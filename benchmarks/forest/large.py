@@ -1,10 +1,8 @@
-"""Forests on millions of synthetic rows: accuracy, time per row, and memory.
+"""Approximations on millions of synthetic rows: accuracy, time per row, and memory.
 
-python -m benchmarks.forest.large [--rows 500000 3500000] [--trees 4 8] [--resume] [--render]
+python -m benchmarks.forest.large [--rows 1000000 3500000] [--resume] [--render]
 
-The forest grows from the first number of trees to the last (`warm_start`), in a process of its own
-for each number of rows. Times are in all, and per row and tree; memory is the peak of the process
-so far, rows included. The best possible accuracy is 88.37 %. The results go to
+Every fit is a process of its own; memory is its peak, rows included. The best possible accuracy is 88.37 %. The results go to
 docs/results/large_forests.json. Threads: set OMP_NUM_THREADS.
 """
 
@@ -13,56 +11,58 @@ from benchmarks.command import run as run_command
 from benchmarks.forest.problems import synthetic
 from benchmarks.limit import limited
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, number, percent, seconds, setup, table
+from benchmarks.tables import gigabytes, number, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
-from hssvm import HSS, SVC
+from hssvm import HSS, SVC, Cells
 
 LIMIT = 7200
 TEST_ROWS = 200_000
+FITS = {
+    "cells of 2,000 rows, two trees": Cells(2000, 2),
+    "cells of 8,000 rows, one tree": Cells(8000, 1),
+    "cells of 8,000 rows, two trees": Cells(8000, 2),
+    "cells": Cells(),
+    "HSS": HSS(),
+}
 
 
-def run(n_rows, numbers_of_trees):
-    """Figures by number of trees."""
+def run(n_rows, kind):
+    """Figures of one fit."""
     X, y = synthetic(n_rows)
     X_test, y_test = synthetic(TEST_ROWS, seed=1)
-    model = SVC(C=1.0, gamma=1 / 36, approximation=HSS(), random_state=0, warm_start=True)
-    total, steps = 0.0, []
-    for n_trees in numbers_of_trees:
-        total += timed(lambda: model.set_params(approximation=HSS(n_trees=n_trees)).fit(X, y))[1]
-        accuracy = 100 * float(model.score(X_test, y_test))
-        steps.append({"trees": n_trees, "fit": total, "accuracy": accuracy, "peak": peak_bytes()})
-    return {"rows": n_rows, "steps": steps}
+    model = SVC(C=1.0, gamma=1 / 36, approximation=FITS[kind], random_state=0)
+    _, fit = timed(lambda: model.fit(X, y))
+    score, predict = timed(lambda: model.score(X_test, y_test))
+    return {
+        "rows": n_rows,
+        "fit": fit,
+        "per row": 1e6 * fit / n_rows,
+        "predicted rows per second": TEST_ROWS / predict,
+        "accuracy": 100 * float(score),
+        "peak": peak_bytes(),
+    }
 
 
 def run_all(results, arguments):
     for n_rows in arguments.rows:
-        results.measure(f"{n_rows} rows", limited, LIMIT, run, n_rows, arguments.trees)
+        for kind in arguments.fits:
+            results.measure(f"{n_rows:,} rows: {kind}", limited, LIMIT, run, n_rows, kind)
 
 
-def growth_table(results):
-    lines = [
-        [
-            f"{found['rows']:,}",
-            str(step["trees"]),
-            percent(step["accuracy"]),
-            seconds(step["fit"]),
-            f"{number(1e6 * step['fit'] / found['rows'] / step['trees'], 2)} µs",
-            gigabytes(step["peak"]),
-        ]
-        for found in results.runs.values()
-        for step in found.get("steps", [])
-    ]
-    head = ["rows", "trees", "accuracy, %", "time", "per row and tree", "memory"]
-    return table(head, lines, left=0)
-
-
-TABLES = {"setup": setup, "growth": growth_table}
+COLUMNS = {
+    "accuracy, %": ("accuracy", percent),
+    "fit": ("fit", seconds),
+    "per row, µs": ("per row", lambda value: number(value, 2)),
+    "memory": ("peak", gigabytes),
+    "predicted rows per second": ("predicted rows per second", lambda value: f"{value:,.0f}"),
+}
+TABLES = {"setup": setup, "growth": lambda results: runs_table("", COLUMNS, results.runs)}
 
 
 def main():
     parser = parser_of(__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[500_000, 3_500_000])
-    parser.add_argument("--trees", type=int, nargs="+", default=[4, 8])
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_500_000])
+    parser.add_argument("--fits", nargs="+", default=list(FITS), choices=FITS)
     run_command("large_forests", parser, run_all, TABLES)
 
 

@@ -1,11 +1,10 @@
-"""The default forest beside a single tree of rank 72, and the exact SVM.
+"""Cells and forests of compressed kernels beside the exact SVM.
 
 python -m benchmarks.forest.sets [NAME ...] [--seeds 3] [--resume] [--render]
 
 Scores are means over the seeds, in percent (accuracy, or R² for casp); times are the best of the
-seeds, which take turns. "ratio" is the time of the forest relative to the single tree. MNIST and
-Fashion-MNIST have one seed. The fit on the exact kernel is a run of its own. The results go to
-docs/results/forests.json. Threads: set OMP_NUM_THREADS.
+seeds, which take turns. "ratio" is the time of cells relative to the exact kernel, whose fit is a
+run of its own. MNIST and Fashion-MNIST have one seed. The results go to docs/results/forests.json. Threads: set OMP_NUM_THREADS.
 """
 
 import numpy as np
@@ -13,21 +12,22 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.forest.problems import NAMES, load_forest, quietly
-from benchmarks.tables import cell, number, percent, prefixes, seconds, setup, share, table
+from benchmarks.tables import cell, number, percent, prefixes, seconds, setup, table
 from benchmarks.timing import Fastest, timed
-from hssvm import HSS, SVR
+from hssvm import HSS, Cells
 
 SETS = [name for name in NAMES if name != "covtype.binary"]
 ONE_SEED = {"mnist", "fashion-mnist"}
 KINDS = {
-    "one tree": {"approximation": HSS(n_trees=1, max_rank=72)},
-    "forest": {"approximation": HSS()},
+    "cells of 2,000": {"approximation": Cells(2000)},
+    "cells": {"approximation": Cells()},
+    "HSS": {"approximation": HSS()},
 }
 
 
 @quietly
 def run(name, seeds):
-    """Figures of one tree and of the forest."""
+    """Figures of the approximations."""
     make, parameters, (X, y, X_test, y_test) = load_forest(name)
     fastest, scores = Fastest(), {kind: [] for kind in KINDS}
     for seed in range(seeds):
@@ -35,13 +35,9 @@ def run(name, seeds):
             model = make(**parameters, **options, random_state=seed)
             fastest.time(kind, lambda: model.fit(X, y))
             scores[kind].append(100 * model.score(X_test, y_test))
-    report = model.fit_report_
     return {
         **{f"{kind}, fit": fastest[kind] for kind in KINDS},
         **{f"{kind}, score": float(np.mean(scores[kind])) for kind in KINDS},
-        "trees": report.n_trees,
-        "spread": float(report.spread.max()),
-        "disagreement": None if make is SVR else float(report.disagreement.mean()),
     }
 
 
@@ -56,28 +52,26 @@ def run_exact(name):
 def run_all(results, arguments):
     for name in arguments.names:
         seeds = 1 if name in ONE_SEED else arguments.seeds
-        results.measure(f"{name}: forest", run, name, seeds)
+        results.measure(f"{name}: approximated", run, name, seeds)
         results.measure(f"{name}: exact", run_exact, name)
 
 
 def sets_table(results):
-    """Scores and times, and how the trees of the forest differ."""
+    """Scores and times."""
     lines = []
     for name in prefixes(results):
         found = {}
-        for kind in ("forest", "exact"):
+        for kind in ("approximated", "exact"):
             found |= results.runs.get(f"{name}: {kind}", {})
-        ratio = found["forest, fit"] / found["one tree, fit"]
+        ratio = found["cells, fit"] / found["exact, fit"]
         lines.append(
             [
                 name,
                 *(score_and_time(found, kind) for kind in (*KINDS, "exact")),
                 number(ratio, 2),
-                number(found["spread"], 2),
-                cell(found, "disagreement", share),
             ]
         )
-    return table(["data set", *KINDS, "exact", "ratio", "spread", "disagreement"], lines)
+    return table(["data set", *KINDS, "exact", "ratio"], lines)
 
 
 def score_and_time(found, kind):

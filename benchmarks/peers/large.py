@@ -1,4 +1,4 @@
-"""All rows of covtype.binary, on the exact kernel and as a forest: time, accuracy, peak memory.
+"""All rows of covtype.binary, exact and approximated: time, accuracy, peak memory.
 
 python -m benchmarks.peers.large [--limit 3600] [--resume] [--render]
 
@@ -16,12 +16,15 @@ from benchmarks.memory import peak_bytes
 from benchmarks.peers.settings import load_setting
 from benchmarks.tables import gigabytes, megabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
-from hssvm import HSS, SVC
+from hssvm import HSS, SVC, Cells
 
 NAME = "covtype.binary"
 FITS = {
     "exact": {"refine": True, "tol": 1e-2, "memory_limit": "12GB"},
-    "forest": {"approximation": HSS()},
+    "cells of 2,000 rows, one tree": {"approximation": Cells(2000, 1)},
+    "cells of 2,000 rows, four trees": {"approximation": Cells(2000, 4)},
+    "cells": {"approximation": Cells()},
+    "HSS": {"approximation": HSS()},
 }
 
 
