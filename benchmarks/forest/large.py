@@ -2,8 +2,8 @@
 
 python -m benchmarks.forest.large [--rows 1000000 3500000] [--resume] [--render]
 
-Every fit is a process of its own; memory is its peak, rows included. The best possible accuracy is 88.37 %. The results go to
-docs/results/large_forests.json. Threads: set OMP_NUM_THREADS.
+Every fit is a process of its own; memory is its peak, rows included. The best possible accuracy is
+88.37 %. The results go to docs/results/large_forests.json. Threads: set OMP_NUM_THREADS.
 """
 
 from benchmarks.command import parser_of

@@ -4,7 +4,8 @@ python -m benchmarks.forest.sets [NAME ...] [--seeds 3] [--resume] [--render]
 
 Scores are means over the seeds, in percent (accuracy, or R² for casp); times are the best of the
 seeds, which take turns. "ratio" is the time of cells relative to the exact kernel, whose fit is a
-run of its own. MNIST and Fashion-MNIST have one seed. The results go to docs/results/forests.json. Threads: set OMP_NUM_THREADS.
+run of its own. MNIST and Fashion-MNIST have one seed. The results go to docs/results/forests.json.
+Threads: set OMP_NUM_THREADS.
 """
 
 import numpy as np
