@@ -45,9 +45,8 @@ def test_the_same_model_as_on_one_machine(client4, rng):
     local = hssvm.SVC(**parameters, refine=True).fit(X, y)
     assert_allclose(exact.fit_report_.objective, local.fit_report_.objective, rtol=1e-4)
     assert_allclose(exact.decision_function(new), local.decision_function(new), atol=0.05)
-    compressed = hssvm.dask.SVC(**parameters, approximation=HSS(n_trees=1), client=client4).fit(
-        X, y
-    )
+    compressed = hssvm.dask.SVC(**parameters, approximation=HSS(n_trees=1), client=client4)
+    compressed.fit(X, y)
     assert compressed.fit_report_.status == ["CONVERGED"]
     assert abs(compressed.score(new, truth) - local.score(new, truth)) < 0.02
     error = np.abs(compressed.decision_function(new) - local.decision_function(new))

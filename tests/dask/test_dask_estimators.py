@@ -144,21 +144,18 @@ class StopInTree:
         monkeypatch.setattr("hssvm.dask.base.fit", stopped)
 
 
-STOPPED = {
-    "C": 3,
-    "gamma": 0.4,
-    "tol": 1e-7,
-    "approximation": HSS(leaf_size=256, max_rank=40),
-    "random_state": 0,
-}
+def small_forest(n_trees, client):
+    approximation = HSS(n_trees, leaf_size=256, max_rank=40)
+    parameters = {"approximation": approximation, "tol": 1e-7, "random_state": 0}
+    return hssvm.dask.SVC(C=3, gamma=0.4, client=client, **parameters)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("in_solver", [False, True])
 def test_a_forest_that_is_stopped_keeps_its_trees(in_solver, client, rng, tmp_path, monkeypatch):
     X, y = waves_and_bowls(rng, 4000)
-    one = hssvm.dask.SVC(approximation=HSS(n_trees=1), client=client, **STOPPED).fit(X, y)
-    model = hssvm.dask.SVC(approximation=HSS(n_trees=3), client=client, **STOPPED)
+    one = small_forest(1, client).fit(X, y)
+    model = small_forest(3, client)
     with monkeypatch.context() as patch:
         stop = StopInTree(patch, 1, in_solver=in_solver)
         with pytest.warns(ConvergenceWarning, match="before all trees were trained"):
@@ -176,7 +173,7 @@ def test_a_forest_that_is_stopped_keeps_its_trees(in_solver, client, rng, tmp_pa
 
 def test_a_first_tree_that_is_stopped_is_kept_unfinished(client, rng, monkeypatch):
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(approximation=HSS(n_trees=3), client=client, **STOPPED)
+    model = small_forest(3, client)
     stop = StopInTree(monkeypatch, 0, in_solver=True)
     with pytest.warns(ConvergenceWarning, match="raise max_time"):
         model.fit(X, y)
@@ -191,9 +188,8 @@ def test_one_worker_is_the_local_estimator(rng):
     new, _ = waves_and_bowls(rng, 500)
     w = rng.uniform(0.5, 2, 5000)
     with start_cluster(1) as cluster, Client(cluster):
-        model = hssvm.dask.SVC(C=2, gamma=0.3, approximation=HSS(n_trees=2), random_state=3).fit(
-            X, y, w
-        )
+        model = hssvm.dask.SVC(C=2, gamma=0.3, approximation=HSS(n_trees=2), random_state=3)
+        model.fit(X, y, w)
         gathered = model.to_local()
         values = model.decision_function(new)
     local = hssvm.SVC(C=2, gamma=0.3, approximation=HSS(n_trees=2), random_state=3).fit(X, y, w)
@@ -430,9 +426,8 @@ def test_nothing_but_the_model_stays(client, rng):
     gc.collect()
     before = in_memory(client)
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(C=3, approximation=HSS(n_trees=2), random_state=0, client=client).fit(
-        X, y
-    )
+    model = hssvm.dask.SVC(C=3, approximation=HSS(n_trees=2), random_state=0, client=client)
+    model.fit(X, y)
     wait_for(client, model._model.trained.models)
     time.sleep(1)
     assert set(map(key_split, in_memory(client) - before)) == {"load_model", "CheckpointStore"}

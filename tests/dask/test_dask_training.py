@@ -4,7 +4,7 @@ import pytest
 from helpers.rows import waves_and_bowls
 
 import hssvm.dask
-from hssvm import HSS
+from hssvm import HSS, Cells
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.hss import HSSANN, NestedNystroem
 from hssvm.progress import StageBegan, listening
@@ -30,7 +30,7 @@ def test_every_fit_goes_through_the_pipeline(fit, inside, rng, monkeypatch):
 
     monkeypatch.setattr(route, "solve", recorded)
     X, y = waves_and_bowls(rng, 4000)
-    model = fit(X, y, tol=0.02, max_iter=700, n_trees=2, client=inside)
+    model = fit(X, y, tol=0.02, max_iter=700, approximation=HSS(n_trees=2), client=inside)
     assert sorted(calls) == [(0, 0.02, 700)] * 2 + [(1, 0.02, 700)] * 2
     assert "from the pipeline" in model.fit_report_.advice
     assert len(model.predict(X[:5])) == 5
@@ -43,25 +43,22 @@ def test_a_compressor_that_cannot_compress_in_parts_is_refused(fit, rng):
         r"HSSANN\(.*\) cannot be used with .* set compressor=None or NestedNystroem\(\.\.\.\)"
     )
     with pytest.raises(ValueError, match=expected):
-        fit(*waves_and_bowls(rng, 100), compressor=HSSANN())
+        fit(*waves_and_bowls(rng, 100), approximation=HSS(compressor=HSSANN()))
 
 
 @every_fit
-def test_a_rank_beside_a_compressor_is_refused(fit, rng):
-    with pytest.raises(InvalidParameterError, match="pass max_rank to the compressor"):
-        fit(*waves_and_bowls(rng, 100), compressor=NestedNystroem(), max_rank=20)
+def test_cells_are_refused(fit, rng):
+    expected = r"Cells\(.*\) is not available on a cluster; set approximation=None or HSS\(\)"
+    with pytest.raises(InvalidParameterError, match=expected):
+        fit(*waves_and_bowls(rng, 100), approximation=Cells())
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [
-        {"approximation": HSS(max_rank=9)},
-        {"approximation": HSS(compressor=NestedNystroem(max_rank=9))},
-    ],
+    "approximation", [HSS(max_rank=9), HSS(compressor=NestedNystroem(max_rank=9))]
 )
-def test_ranks_are_bounded_as_requested(parameters, inside, rng):
+def test_ranks_are_bounded_as_requested(approximation, inside, rng):
     X, y = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(**parameters, tol=0.1, refine=False, client=inside).fit(X, y)
+    model = hssvm.dask.SVC(approximation=approximation, tol=0.1, client=inside).fit(X, y)
     compressor = NestedNystroem(max_rank=9)
     ranks = model.fit_report_.ranks
     depth = len(ranks) - 1

@@ -72,10 +72,7 @@ class KillerInSecondTree(Killer):
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_worker_is_killed_in_the_second_tree(victim, client, mortal):
     """The first tree is kept, and the second one begins again."""
-    parameters = {
-        "approximation": HSS(n_trees=2, leaf_size=256, max_rank=40),
-        "tol": 1e-4,
-    }
+    parameters = {"approximation": HSS(n_trees=2, leaf_size=256, max_rank=40), "tol": 1e-4}
     new, _ = waves_and_bowls(np.random.default_rng(99), 3000)
     expected, _ = fit_on_cluster(client, **parameters)
     with KillerInSecondTree(mortal, victim, 20) as killer:
@@ -119,7 +116,7 @@ def slow_rounds():
 def test_a_worker_is_killed_on_the_exact_kernel(victim, mortal):
     mortal.run(slow_rounds)
     with KillerInRefinement(mortal, victim, 6) as killer:
-        model, _ = fit_on_cluster(mortal, n_trees=None, refine=True, tol=1e-6)
+        model, _ = fit_on_cluster(mortal, approximation=None, refine=True, tol=1e-6)
     assert killer.killed
     assert "was lost" in killer.log
     assert "resuming from round" in killer.log
@@ -133,7 +130,7 @@ def test_a_worker_is_killed_on_the_exact_kernel(victim, mortal):
 
 @pytest.fixture(scope="module")
 def undisturbed_on_the_exact_kernel(client):
-    return fit_on_cluster(client, n_trees=None, refine=True)[0]
+    return fit_on_cluster(client, approximation=None, refine=True)[0]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +150,7 @@ def test_a_restart_repeats_an_exact_fit(
     expected = undisturbed_on_the_exact_kernel
     die_at(mortal, part, stage, number)
     with caplog.at_level("INFO", "hssvm"):
-        model, _ = fit_on_cluster(mortal, n_trees=None, refine=True)
+        model, _ = fit_on_cluster(mortal, approximation=None, refine=True)
     assert "was lost" in caplog.text
     assert resumes in caplog.text
     assert resumes or "resuming" not in caplog.text

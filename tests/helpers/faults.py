@@ -22,14 +22,8 @@ def slow_partition(seed, n=1000):
 def fit_on_cluster(client, **parameters):
     """A model, of one tree unless told otherwise, and the seconds of its fit."""
     partitions = [delayed(slow_partition)(seed) for seed in range(8)]
-    parameters = {
-        "C": 10,
-        "gamma": 0.4,
-        "approximation": HSS(n_trees=1),
-        "random_state": 0,
-        **parameters,
-    }
-    model = hssvm.dask.SVC(client=client, **parameters)
+    defaults = {"C": 10, "gamma": 0.4, "approximation": HSS(n_trees=1), "random_state": 0}
+    model = hssvm.dask.SVC(client=client, **{**defaults, **parameters})
     start = time.monotonic()
     model.fit(partitions)
     return model, time.monotonic() - start
