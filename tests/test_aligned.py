@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_array_equal
 
-from hssvm import SVC
+from hssvm import HSS, SVC, Cells
 from hssvm.hss import compress, factor
 from hssvm.kernels import Gaussian
 
@@ -24,16 +24,16 @@ def arrived(sent):
     return pickle.loads(message, buffers=moved)
 
 
-@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("approximation", [None, HSS(), Cells(size=500)])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_models(refine, sparse, rng):
+def test_models(approximation, sparse, rng):
     X = rng.standard_normal((3000, 3)) * (rng.random((3000, 3)) < 0.8)
     y = X[:, 0] * X[:, 1] > 0
     X = scipy.sparse.csr_array(X) if sparse else X
-    model = SVC(refine=refine, random_state=0).fit(X, y)
+    model = SVC(approximation=approximation, random_state=0).fit(X, y)
     copy = arrived(model._predictor())
     assert_array_equal(copy(X[:50]), model._predictor()(X[:50]))
-    trees = [] if refine else copy.trees
+    trees = [] if approximation is None else copy.trees
     for part in (copy, *trees, *(tree.tree for tree in trees)):
         arrays = [value for value in vars(part).values() if isinstance(value, np.ndarray)]
         assert arrays and all(array.flags.aligned for array in arrays)

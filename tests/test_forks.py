@@ -9,14 +9,14 @@ pytestmark = linux
 FITTED = """
     import os
     import numpy as np
-    from hssvm import SVC, _core
+    from hssvm import HSS, SVC, _core
 
     rng = np.random.default_rng({seed})
     X = rng.standard_normal((2500, 4))
     y = X[:, 0] * X[:, 1] > 0
 
     def fitted():
-        return SVC(C=10.0, gamma=0.2, refine=False, random_state=0).fit(X, y)
+        return SVC(C=10.0, gamma=0.2, approximation=HSS(), random_state=0).fit(X, y)
 
     model = fitted()
     expected = model.decision_function(X)

@@ -21,7 +21,7 @@ FITS = """
 import sys
 import numpy as np
 import scipy.sparse
-from hssvm import SVC, SVR
+from hssvm import HSS, SVC, SVR
 
 rng = np.random.default_rng(int(sys.argv[1]))
 X, T = (rng.uniform(-1, 1, (n, 4)).astype(sys.argv[2]) for n in (2200, 200))
@@ -29,7 +29,7 @@ t = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
 y, some = t > 0.3, slice(300)
 exact = SVC(tol=1e-4).fit(X[some], y[some])
 sparse = SVC(tol=1e-4).fit(scipy.sparse.csr_array(X[some]), y[some])
-compressed = SVC(tol=1e-4, refine=False, random_state=0).fit(X, y)
+compressed = SVC(tol=1e-4, approximation=HSS(), random_state=0).fit(X, y)
 regression = SVR(tol=1e-4).fit(X[some], t[some])
 print(*[value for model in (exact, sparse, compressed) for value in model.decision_function(T)])
 print(*regression.predict(T))

@@ -7,7 +7,7 @@ from helpers.predictors import leafwise
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
-from hssvm import HSS, SVC, SVR, OneClassSVM, _core, io
+from hssvm import HSS, SVC, SVR, Cells, OneClassSVM, _core, io
 from hssvm._threads import openmp_threads
 from hssvm.hss import HSSANN, ClusterTree, compress, factor
 from hssvm.kernels import CallableKernel, Gaussian, Laplacian
@@ -83,18 +83,10 @@ def fits(X, B):
         (SVC(refine=True, approximation=HSS(max_rank=8)), classes),
         (SVR(refine=True, approximation=HSS(max_rank=8)), y),
         (OneClassSVM(nu=0.1, refine=False), None),
-        (
-            SVC(
-                approximation=HSS(n_trees=2, leaf_size=128, max_rank=16),
-            ),
-            classes,
-        ),
-        (
-            SVR(
-                approximation=HSS(n_trees=2, leaf_size=128, max_rank=16),
-            ),
-            y,
-        ),
+        (SVC(approximation=HSS(n_trees=2, leaf_size=128, max_rank=16)), classes),
+        (SVR(approximation=HSS(n_trees=2, leaf_size=128, max_rank=16)), y),
+        (SVC(approximation=Cells(size=500)), classes),
+        (SVR(approximation=Cells(size=500)), y),
     ):
         model.set_params(tol=1e-2, random_state=0).fit(X, target)
         yield from (model.support_, model.dual_coef_, model.intercept_, model.predict(X))

@@ -10,7 +10,7 @@ from hssvm import HSS, SVC, SVR, OneClassSVM
 @pytest.mark.parametrize("n", [300, 5000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_an_estimate_describes_the_fit(n, refine, rng):
     X, y = stripes(rng, n, 6)
-    model = SVC(gamma=0.3, refine=refine, random_state=0, tol=1e-2)
+    model = SVC(gamma=0.3, refine=refine, approximation=HSS(), random_state=0, tol=1e-2)
     estimate = model.estimate_cost(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
@@ -47,18 +47,15 @@ def test_two_rows_are_enough(rng):
 
 def test_advice_on_a_narrow_kernel(rng):
     X, y = rng.standard_normal((10_000, 10)), rng.random(10_000) < 0.5
-    poor = SVC(gamma=0.5, approximation=HSS(max_rank=8), tol=0.1, random_state=0).estimate_cost(
-        X, y
-    )
-    assert any("lower gamma" in advice for advice in poor.advice)
+    poor = SVC(gamma=0.5, approximation=HSS(max_rank=8), tol=0.1, random_state=0)
+    assert any("lower gamma" in advice for advice in poor.estimate_cost(X, y).advice)
 
 
 def test_advice_on_little_memory(rng, monkeypatch):
     monkeypatch.setattr("hssvm.training.cost._installed_memory", lambda: 1e6)
     X, y = stripes(rng, 10_000)
-    assert (
-        "this machine has" in SVC(approximation=HSS(), random_state=0).estimate_cost(X, y).advice[0]
-    )
+    estimate = SVC(approximation=HSS(), random_state=0).estimate_cost(X, y)
+    assert "this machine has" in estimate.advice[0]
 
 
 DATA = {"ijcnn1": True, "a9a": True, "cod-rna": False, "w8a": False, "covtype.50k": False}
@@ -71,7 +68,7 @@ def test_estimates_of_real_data(name):
     from benchmarks.peers.settings import load_setting
 
     (X, y, _, _), parameters = load_setting(name)
-    model = SVC(**parameters, refine=DATA[name], random_state=0)
+    model = SVC(**parameters, refine=DATA[name], approximation=HSS(), random_state=0)
     estimate = model.estimate_cost(X, y)
     report = model.fit(X, y).fit_report_
     total = sum(report.seconds.values())

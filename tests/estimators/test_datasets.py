@@ -19,7 +19,9 @@ SETS = {"ijcnn1": (0.5, None), "cod-rna": (1.0, "standard"), "a9a": (3.0, None)}
 def test_gap_below_tol_or_the_status_says_why(data, name, C, refine, tol, rng):
     h, scale = SETS[name]
     X, y, _, _ = data(name, scale=scale)
-    model = SVC(C=C, gamma=1 / (2 * h**2), refine=refine, random_state=int(rng.integers(1000)))
+    seed = int(rng.integers(1000))
+    parameters = {"refine": refine, "approximation": HSS(), "random_state": seed}
+    model = SVC(C=C, gamma=1 / (2 * h**2), **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y)
@@ -39,7 +41,8 @@ def test_accuracy_is_near_that_of_the_exact_svm(data, name, C, exact, refine, er
     h, scale = SETS[name]
     X, y, X_test, y_test = data(name, scale=scale)
     seeds = rng.integers(1000, size=1 if refine else 3).tolist()  # one compression varies by 0.2
-    models = [SVC(C=C, gamma=1 / (2 * h**2), refine=refine, random_state=seed) for seed in seeds]
+    parameters = {"gamma": 1 / (2 * h**2), "refine": refine, "approximation": HSS()}
+    models = [SVC(C=C, random_state=seed, **parameters) for seed in seeds]
     accuracy = 100 * np.mean([model.fit(X, y).score(X_test, y_test) for model in models])
     assert accuracy >= exact - error
     if refine:
@@ -55,7 +58,8 @@ def test_cross_validation_agrees_with_a_fit_per_fold(data):
     scores = np.zeros((Cs.size, 5))
     for f, (train, test) in enumerate(cv.split(X, y)):
         for seed in range(2):
-            path = svc_path(X[train], y[train], Cs, gamma=gamma, random_state=seed)
+            options = {"gamma": gamma, "approximation": HSS(), "random_state": seed}
+            path = svc_path(X[train], y[train], Cs, **options)
             scores[:, f] += np.mean(path.predict(X[test]) == y[test][:, None], axis=0) / 2
     print(np.round(100 * (model.scores_[0] - scores), 2))
     assert np.abs(model.scores_[0] - scores).max() <= 0.003

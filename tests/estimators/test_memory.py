@@ -19,18 +19,20 @@ CASES = {
     "dense float32, refined": "SVC(refine=True), gauss(20_000, 10).astype('f4'), rings",
 }
 SLOW_CASES = {
-    "eight classes": "SVC(refine=False, tol=0.1), gauss(15_000, 8).astype('f4'), octants",
-    "dense float64": "SVC(refine=False), gauss(30_000, 20), rings",
-    "many features, scaled": "SVC(refine=False, scaling='standard'), gauss(9_000, 400), rings",
-    "sparse": "SVC(refine=False), sparse(20_000, 300, 15), topics",
-    "sparse and wide": "SVC(refine=False), sparse(20_000, 2**20, 30), topics",
+    "eight classes": "SVC(approximation=HSS(), tol=0.1), gauss(15_000, 8).astype('f4'), octants",
+    "dense float64": "SVC(approximation=HSS()), gauss(30_000, 20), rings",
+    "many features, scaled": (
+        "SVC(approximation=HSS(), scaling='standard'), gauss(9_000, 400), rings"
+    ),
+    "sparse": "SVC(approximation=HSS()), sparse(20_000, 300, 15), topics",
+    "sparse and wide": "SVC(approximation=HSS()), sparse(20_000, 2**20, 30), topics",
     "sparse and wide, refined": "SVC(refine=True), sparse(20_000, 2**20, 30), topics",
 }
 
 SCRIPT = """
 import json, sys, warnings
 import numpy as np, scipy.sparse
-from hssvm import SVC
+from hssvm import HSS, SVC
 from hssvm.training import Route
 warnings.simplefilter("ignore")
 case, seed, limit = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
@@ -109,7 +111,8 @@ def data(rng, n):
 @pytest.mark.parametrize("estimator", [SVC(), SVR(), OneClassSVM()])
 def test_a_fit_beyond_the_limit_is_refused_before_it_begins(estimator, refine, rng, monkeypatch):
     X, y = data(rng, 5000)
-    estimator = clone(estimator).set_params(memory_limit=1e6, refine=refine, random_state=0)
+    parameters = {"refine": refine, "approximation": HSS(), "memory_limit": 1e6}
+    estimator = clone(estimator).set_params(random_state=0, **parameters)
     monkeypatch.setattr(
         "hssvm.training.routes.forest.compression.ClusterTree", None
     )  # no tree is built
@@ -128,11 +131,10 @@ def test_the_error_names_a_rank_that_fits(rng):
     with pytest.raises(MemoryError, match=r"lower max_rank \(for example, to \d+\)") as refused:
         model.fit(X, y)
     rank = int(str(refused.value).split("for example, to ")[1].split(")")[0])
-    model.set_params(approximation=HSS(max_rank=rank)).fit(X, y)
+    model.set_params(approximation=HSS(n_trees=1, max_rank=rank)).fit(X, y)
+    model.set_params(approximation=HSS(n_trees=1, max_rank=rank + 2))
     with pytest.raises(MemoryError):
-        model.set_params(approximation=HSS(max_rank=rank + 2)).fit(
-            X, y
-        )  # ranks of upper levels are rounded
+        model.fit(X, y)  # ranks of upper levels are rounded
 
 
 def test_a_limit_moves_matrix_and_factor_to_disk(rng, monkeypatch, caplog):
@@ -186,6 +188,7 @@ def test_a_scaled_copy_counts(rng):
 def test_a_path_counts_its_columns(rng):
     X, y = data(rng, 3000)
     limit = TrainingConfig().plan(3000, route=Route.COMPRESSED).memory(X, 1).largest_peak(0)
-    svc_path(X, y, [1.0], memory_limit=limit, tol=0.1, random_state=0)
+    parameters = {"approximation": HSS(), "memory_limit": limit, "tol": 0.1, "random_state": 0}
+    svc_path(X, y, [1.0], **parameters)
     with pytest.raises(MemoryError, match="memory_limit"):
-        svc_path(X, y, np.logspace(-2, 2, 50), memory_limit=limit, tol=0.1, random_state=0)
+        svc_path(X, y, np.logspace(-2, 2, 50), **parameters)

@@ -3,21 +3,21 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_allclose
 
-from hssvm import HSS, SVC, svc_path
+from hssvm import HSS, SVC, Cells, svc_path
 
 
+@pytest.mark.parametrize("approximation", [HSS(), Cells(size=250)])
 @pytest.mark.parametrize("n", [400, pytest.param(3000, marks=pytest.mark.slow)])
-def test_path_is_a_fit_for_every_C(n, rng):
+def test_path_is_a_fit_for_every_C(n, approximation, rng):
     X, y = noisy_classes(rng, n)
     weight = rng.uniform(0.5, 1.5, n)
     Cs = [0.05, 1.0, 30.0]
-    path = svc_path(X, y, Cs, gamma=0.3, random_state=0, tol=1e-5, sample_weight=weight)
+    parameters = {"gamma": 0.3, "approximation": approximation, "random_state": 0, "tol": 1e-5}
+    path = svc_path(X, y, Cs, sample_weight=weight, **parameters)
     assert path.predict(X).shape == (n, 3)
     assert np.all(path.fit_report_.gap <= 1e-5)
     for j, C in enumerate(Cs):
-        model = SVC(C=C, gamma=0.3, approximation=HSS(), random_state=0, tol=1e-5).fit(
-            X, y, sample_weight=weight
-        )
+        model = SVC(C=C, **parameters).fit(X, y, sample_weight=weight)
         agree = path.predict(X)[:, j] == model.predict(X)
         assert agree.mean() > 0.99
         assert_allclose(path.fit_report_.objective[j], model.fit_report_.objective[0], rtol=1e-4)

@@ -28,7 +28,7 @@ def interrupts():
 @pytest.mark.parametrize("refine", [False, True])
 def test_ctrl_c_keeps_the_best_so_far(refine, rng):
     X, y = stripes(rng, 3000)
-    model = SVC(C=1, gamma=1, refine=refine, tol=1e-9, random_state=0)
+    model = SVC(C=1, gamma=1, refine=refine, approximation=HSS(), tol=1e-9, random_state=0)
     with pytest.warns(ConvergenceWarning, match="Ctrl-C"), stop_on_interrupt():
         signal.raise_signal(signal.SIGINT)
         model.fit(X, y)
@@ -88,8 +88,8 @@ def test_a_second_ctrl_c_ends_the_program():
 @pytest.mark.parametrize("refine", [False, True])
 def test_max_time_ends_all_iterations(estimator, refine, rng):
     X, y = stripes(rng, 3000)
-    model = clone(estimator)
-    model.set_params(max_time=1e-9, refine=refine, tol=1e-9, gamma=1, random_state=0)
+    model = clone(estimator).set_params(refine=refine, approximation=HSS())
+    model.set_params(max_time=1e-9, tol=1e-9, gamma=1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="raise max_time"):
         model.fit(X, y)
     report = model.fit_report_

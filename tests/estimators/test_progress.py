@@ -29,7 +29,7 @@ from hssvm.progress import (
 
 FIT = """
 import numpy as np
-from hssvm import SVC, SVR
+from hssvm import HSS, SVC, SVR
 rng = np.random.default_rng({seed})
 X = rng.standard_normal((3000, 4))
 y = X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(3000) > 0
@@ -271,7 +271,7 @@ def test_a_notebook_shows_one_bar_and_no_log(notebook):
         """
         from hssvm.estimators.monitoring import notebook
         notebook.UPDATE_INTERVAL = 0
-        SVR(C=10.0, refine=True, max_rank=8, verbose=1).fit(X, y)
+        SVR(C=10.0, refine=True, approximation=HSS(max_rank=8), verbose=1).fit(X, y)
         None
         """
     )
@@ -299,7 +299,7 @@ def test_a_notebook_keeps_warnings_and_what_the_program_has_set_up(notebook):
             raise OSError("no kernel today")
 
         try:
-            SVC(kernel=kernel, refine=False, verbose=1).fit(X, y)
+            SVC(kernel=kernel, approximation=HSS(), verbose=1).fit(X, y)
         except OSError as error:
             print(error)
         print(before == (logger.level, logger.propagate, list(logger.handlers)))

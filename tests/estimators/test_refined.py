@@ -9,7 +9,7 @@ from reference import svc_primal
 from sklearn.svm import SVC as ExactSVC
 from sklearn.utils import compute_sample_weight
 
-from hssvm import HSS, SVC, SVCCV, svc_path
+from hssvm import HSS, SVC, SVCCV, OneClassSVM, svc_path
 from hssvm.kernels import Gaussian
 
 
@@ -79,7 +79,8 @@ def test_automatic_choice_follows_the_budget(rng, monkeypatch):
     monkeypatch.setattr("hssvm.costs.AFFORDABLE_PASS", 0.0)
     model = SVC().fit(X, y)
     assert not model.fit_report_.exact_kernel
-    assert len(model.fit_report_.ranks) > 1
+    assert model.fit_report_.n_cells > 1
+    assert len(OneClassSVM().fit(X).fit_report_.ranks) > 1
     assert SVC(refine=np.True_).fit(X, y).fit_report_.exact_kernel
     small = SVC(refine=True).fit(X[:500], y[:500])  # nothing to refine
     assert small.fit_report_.exact_kernel
@@ -99,7 +100,7 @@ def test_what_does_not_go_together(rng):
     with pytest.raises(ValueError, match="max_time"):
         SVC(refine=True, max_time=-1).fit(X, y)
     model = SVC(refine=True).fit(X, y).set_params(prediction="compressed")
-    with pytest.raises(ValueError, match="fit with refine=False"):
+    with pytest.raises(ValueError, match=r"fit with approximation=HSS\(\)"):
         model.predict(X)
 
 
@@ -109,8 +110,8 @@ def test_certificate_by_definition(refine, n_classes, rng):
     X, y = noisy_classes(rng, 2500, n_classes=n_classes)
     weight, of_class = rng.uniform(0.5, 2, 2500), np.array([1.0, 2.0, 0.5])[:n_classes]
     model = SVC(
-        C=3.0, gamma=0.3, refine=refine, random_state=0, class_weight=dict(enumerate(of_class)),
-        multi_class="ovr",
+        C=3.0, gamma=0.3, refine=refine, approximation=HSS(), random_state=0, multi_class="ovr",
+        class_weight=dict(enumerate(of_class)),
     ).fit(X, y, sample_weight=weight)  # fmt: skip
     cost = 3 * weight * of_class[y]
     found = model.certify(X, y, sample_weight=weight)

@@ -35,10 +35,11 @@ def test_summary_has_rows_features_task_and_support_vectors(estimator, y, words,
 def test_summary_names_the_kernel_that_was_solved_for(rng):
     X, y = noisy_classes(rng, 3000)
     small, compressed, forest, refined, regression = (
-        make(refine=refine, n_trees=n_trees, random_state=0).fit(X[:n], y[:n]).summary()
-        for make, n, refine, n_trees in [
-            (SVC, 1000, "auto", None), (SVC, 3000, False, 1), (SVC, 3000, False, 3),
-            (SVC, 3000, True, None), (SVR, 3000, True, None),
+        model.set_params(random_state=0).fit(X[:n], y[:n]).summary()
+        for model, n in [
+            (SVC(), 1000), (SVC(approximation=HSS(n_trees=1)), 3000),
+            (SVC(approximation=HSS(n_trees=3)), 3000), (SVC(refine=True), 3000),
+            (SVR(refine=True), 3000),
         ]
     )  # fmt: skip
     assert "solved     on the exact kernel, relative duality gap" in small
@@ -102,19 +103,12 @@ def test_the_history_ends_with_the_gap_of_the_report(model, stages, rng, tmp_pat
 
 def test_the_history_of_a_forest_is_that_of_its_first_tree(rng):
     X = rng.standard_normal((2500, 2))
-    parameters = {
-        "C": 10,
-        "tol": 1e-3,
-        "approximation": HSS(leaf_size=128, max_rank=16),
-        "random_state": 0,
-    }
-    forest, tree = (
-        SVC(approximation=HSS(n_trees=n_trees), **parameters)
-        .fit(X, np.hypot(*X.T) < 1)
-        .fit_report_.history["solve"]
+    models = (
+        SVC(C=10, tol=1e-3, approximation=HSS(n_trees, leaf_size=128, max_rank=16), random_state=0)
         for n_trees in (2, 1)
     )
-    assert forest == tree
+    forest, tree = (model.fit(X, np.hypot(*X.T) < 1).fit_report_.history for model in models)
+    assert forest["solve"] == tree["solve"]
 
 
 def test_results_are_shown_as_text(rng):

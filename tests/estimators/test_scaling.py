@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, svc_path
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM, svc_path
 from hssvm.exceptions import DataWarning
 
 SCALERS = {
@@ -54,9 +54,11 @@ def test_scaled_rows_are_certified(rng):
 
 def test_a_path_scales_too(rng):
     X, y = uneven(rng, 2500, np.float64, False)
-    path = svc_path(X, y, [1.0], scaling="minmax", gamma=1.0, random_state=0)
-    model = SVC(scaling="minmax", gamma=1.0, approximation=HSS(), random_state=0).fit(X, y)
-    assert_allclose(path.decision_function(X)[:, 0], model.decision_function(X), atol=1e-9)
+    for approximation in (HSS(), Cells()):
+        parameters = {"scaling": "minmax", "gamma": 1.0, "approximation": approximation}
+        path = svc_path(X, y, [1.0], random_state=0, **parameters)
+        model = SVC(random_state=0, **parameters).fit(X, y)
+        assert_allclose(path.decision_function(X)[:, 0], model.decision_function(X), atol=1e-9)
 
 
 def test_scaling_is_checked(rng):
