@@ -31,13 +31,10 @@ def run(name, setting, n_trees):
     """Seconds of the fastest tree, and the scores by number of trees."""
     make, parameters, (X, y, X_test, y_test) = load_forest(name)
     leaf_size, max_rank, tol = setting.split(":")
-    options = {
-        "approximation": HSS(leaf_size=int(leaf_size), max_rank=int(max_rank)),
-        "tol": float(tol),
-    }
+    tree = HSS(n_trees=1, leaf_size=int(leaf_size), max_rank=int(max_rank))
     values, fastest = [], Fastest()
     for seed in range(n_trees):
-        model = make(**parameters, **options, refine=False, n_trees=1, random_state=seed)
+        model = make(**parameters, approximation=tree, tol=float(tol), random_state=seed)
         fastest.time("tree", lambda: model.fit(X, y))
         values.append((model.predict if make is SVR else model.decision_function)(X_test))
 

@@ -14,6 +14,7 @@ from benchmarks.datasets import size_of
 from benchmarks.forest.problems import load_forest, quietly
 from benchmarks.tables import data_set, number, percent, seconds, setup, table
 from benchmarks.timing import Fastest
+from hssvm import HSS
 
 NAMES = ["ijcnn1", "a9a", "shuttle", "skin_nonskin", "susy_sample", "higgs_sample"]
 
@@ -24,7 +25,8 @@ def run(name, seeds):
     fastest, test, estimated = Fastest(), [], []
     for seed in range(seeds):
         for out_of_fold in (False, True):
-            model = make(**parameters, refine=False, random_state=seed, out_of_fold=out_of_fold)
+            options = {"approximation": HSS(), "random_state": seed, "out_of_fold": out_of_fold}
+            model = make(**parameters, **options)
             fastest.time(out_of_fold, lambda: model.fit(X, y))
         test.append(model.score(X_test, y_test))
         estimated.append(model.fit_report_.out_of_fold_score)

@@ -22,6 +22,10 @@ from soak_parts.models import draw_estimator, draw_rows, fit
 
 MAX_SECONDS = 120
 KILLED = (signal.SIGKILL, signal.SIGTERM)
+WAYS = [
+    ["--refine", "yes"], ["--approximation", "cells"], ["--approximation", "hss", "--trees", "3"],
+]  # fmt: skip
+"""Options that choose the solver of a fit."""
 
 
 def run(seed, folder, seconds):
@@ -157,7 +161,7 @@ def interrupt_command(rng, folder, number):
         path.write_bytes(before)
     process = start(
         sys.executable, "-m", "hssvm", "train", folder / "data.npz", "-o", path, "--C", "1e4",
-        "--tol", "1e-6", "--refine", *[["yes"], ["no", "--trees", "3"]][rng.integers(2)],
+        "--tol", "1e-6", *WAYS[rng.integers(len(WAYS))],
     )  # fmt: skip
     time.sleep(rng.uniform(0.5, 8))  # not while the interpreter starts
     process.send_signal(number)
