@@ -37,8 +37,9 @@ solver needs them, and the steps of the solver take as long."""
 
 # Budgets
 
-CELL_BUDGET = 15.0
-"""Kernel values of all cells of a fit whose size is chosen from the data."""
+CELL_BUDGET = 50.0
+"""Kernel values of all cells of a fit whose size is chosen from the data; less than an exact fit
+may spend. The fit takes about CELL_SLOWDOWN times as long."""
 
 AFFORDABLE_PASS = 60.0
 """Pass over the kernel matrix up to which refine='auto' solves on the exact kernel."""

@@ -223,7 +223,7 @@ def test_the_size_is_chosen_from_the_cost():
 
     assert size(100_000) == LARGE_CELL
     assert size(10**9) == SMALL_CELL
-    assert SMALL_CELL < size(3_500_000) < LARGE_CELL
+    assert SMALL_CELL < size(8_000_000) < LARGE_CELL
     assert size(1_000_000, max_time=5.0) < size(1_000_000)
     assert size(10**9, approximation=Cells(size=100)) == 100
 
