@@ -28,8 +28,8 @@ class SolvedCells:
         intercepts are 0, as the cells have their own.
     constants : (n_cells, k)
         Intercepts of the cells.
-    decisions : (n, k)
-        Decision values of the training rows.
+    decisions : (n, k) or (0, k)
+        Decision values of the training rows, if there are folds.
     """
 
     solution: Solution
@@ -53,11 +53,11 @@ def solve_cells(
     solver = ExactSolver(
         kernel, plan.tol, plan.cache(X, k), plan.max_work, max_iter=plan.max_iter or np.inf
     )
-    solved = solve_parts(cells, X, solver, monitor, with_F=True)
+    solved = solve_parts(cells, X, solver, monitor, with_F=plan.n_folds > 0)
     constants = solved.intercept.reshape(-1, k).astype(problem.dtype)
-    decisions = solved.F
-    decisions[tree.perm] += np.repeat(constants, np.diff(offsets), axis=0)
-    return SolvedCells(_summed(solved, k, plan.tol), constants, decisions)
+    if plan.n_folds:
+        solved.F[tree.perm] += np.repeat(constants, np.diff(offsets), axis=0)
+    return SolvedCells(_summed(solved, k, plan.tol), constants, solved.F)
 
 
 def _summed(solved: Solution, k: int, tol: float) -> Solution:
