@@ -46,7 +46,7 @@ def test_scores_are_those_of_fits_without_the_fold(n_classes, inside, rng):
 
 def test_kernels_without_a_gamma(inside, rng):
     X, y = waves_and_bowls(rng, 1000)
-    parameters = {"n_trees": 1, "tol": 0.1, "random_state": 0}
+    parameters = {"approximation": HSS(n_trees=1), "tol": 0.1, "random_state": 0}
     model = hssvm.dask.SVCCV([1.0], kernel="linear", **parameters, client=inside).fit(X, y)
     assert model.best_params_ == {"C": 1.0}
     assert np.isnan(model.gamma_)
@@ -55,7 +55,9 @@ def test_kernels_without_a_gamma(inside, rng):
 def test_warnings_and_errors(inside, rng):
     X, y = waves_and_bowls(rng, 3000)
     with pytest.warns(DataWarning, match=r"best C is at the edge of Cs, .* add larger values\.$"):
-        hssvm.dask.SVCCV([1e-4, 1e-3, 1e-1], n_trees=1, random_state=0, client=inside).fit(X, y)
+        hssvm.dask.SVCCV(
+            [1e-4, 1e-3, 1e-1], approximation=HSS(n_trees=1), random_state=0, client=inside
+        ).fit(X, y)
     with pytest.raises(InvalidParameterError, match="Cs must be a non-empty sequence"):
         hssvm.dask.SVCCV([], client=inside).fit(X, y)
     with pytest.raises(InvalidParameterError, match="gammas must be"):

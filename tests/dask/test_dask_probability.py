@@ -73,7 +73,9 @@ def test_a_class_that_no_worker_can_leave_out(inside, rng):
 
 def test_only_if_asked_for(inside, rng):
     X, y = noisy(rng, 2500, 2)
-    model = hssvm.dask.SVC(n_trees=1, tol=0.1, random_state=0, client=inside).fit(X, y)
+    model = hssvm.dask.SVC(
+        approximation=HSS(n_trees=1), tol=0.1, random_state=0, client=inside
+    ).fit(X, y)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(ValueError, match="predict_set needs"):
         model.predict_set(X)
