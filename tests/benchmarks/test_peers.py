@@ -104,4 +104,4 @@ def test_large(disks, run_command, monkeypatch):
     assert results.runs["exact"]["rows"] == 3000
     assert results.runs["exact"]["gap"] < 1e-2
     assert all(run["accuracy"] > 90 and run["peak"] > 1e7 for run in results.runs.values())
-    assert tables["fits"].splitlines()[3].startswith("| forest | 3,000 | ")
+    assert tables["fits"].splitlines()[-1].startswith("| HSS | 3,000 | ")

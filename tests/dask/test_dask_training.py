@@ -48,7 +48,7 @@ def test_a_compressor_that_cannot_compress_in_parts_is_refused(fit, rng):
 
 @every_fit
 def test_cells_are_refused(fit, rng):
-    expected = r"Cells\(.*\) is not available on a cluster; set approximation=None or HSS\(\)"
+    expected = r"Cells\(.*\) is not available (on a cluster|with OneClassSVM); set approximation="
     with pytest.raises(InvalidParameterError, match=expected):
         fit(*waves_and_bowls(rng, 100), approximation=Cells())
 
