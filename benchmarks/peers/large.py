@@ -1,6 +1,6 @@
 """All rows of covtype.binary, exact and approximated: time, accuracy, peak memory.
 
-python -m benchmarks.peers.large [--limit 3600] [--resume] [--render]
+python -m benchmarks.peers.large [--fits cells HSS] [--limit 3600] [--resume] [--render]
 
 Every fit is a process of its own; its peak includes the data. The exact one has tol=1e-2 and
 memory_limit="12GB". The results go to docs/results/large.json. Threads: set OMP_NUM_THREADS.
@@ -56,7 +56,7 @@ def file_bytes(model):
 
 
 def run_all(results, arguments):
-    for kind in FITS:
+    for kind in arguments.fits:
         results.measure(kind, limited, arguments.limit, run, kind)
 
 
@@ -76,6 +76,7 @@ TABLES = {"setup": setup, "fits": lambda results: runs_table("", COLUMNS, result
 
 def main():
     parser = parser_of(__doc__)
+    parser.add_argument("--fits", nargs="+", default=list(FITS), choices=FITS)
     parser.add_argument("--limit", type=float, default=3600, help="seconds of one run")
     run_command("large", parser, run_all, TABLES)
 
