@@ -108,7 +108,7 @@ def _n_support(model: Any) -> str:
         return f"{model.dual_coef_.shape[1]:,}"
     if hasattr(model, "n_support_"):
         return f"{model.n_support_.sum():,}"
-    return "not stored (compressed model)"
+    return "not stored (approximation)"
 
 
 def scores(search: Any) -> RichTable:

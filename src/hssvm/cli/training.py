@@ -114,8 +114,8 @@ def load_unfinished(path: Path, task: Task | None) -> Any:
         )
     if not hasattr(model, "dual_coef_"):
         raise ValueError(
-            f"{path} is a finished model on the compressed kernel, without the coefficients needed "
-            "to resume; train again without --resume"
+            f"{path} is a finished approximation, without the coefficients needed to resume; train "
+            "again without --resume"
         )
     return model
 

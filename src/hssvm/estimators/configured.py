@@ -69,7 +69,7 @@ class ConfiguredSVM(BaseEstimator):
         if self._refine_requested and self.prediction == "compressed":
             raise ValueError(
                 "prediction='compressed' needs a model on the compressed kernel, but refine=True "
-                "trains on the exact one; set refine=False or prediction='auto'"
+                "trains on the exact one; set approximation=HSS() or prediction='auto'"
             )
         self._check_approximation()
         if self._refine_requested and self.solver == "paper":

@@ -28,7 +28,7 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     SVC, SVCCV, SVR, SVRCV or OneClassSVM
-        Fitted. A compressed model with more than one leaf has no `support_`, `support_vectors_` or
+        Fitted. An approximation with more than one leaf has no `support_`, `support_vectors_` or
         `dual_coef_`.
 
     Raises

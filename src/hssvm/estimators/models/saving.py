@@ -75,7 +75,7 @@ class SavableEstimator(BaseEstimator):
         """Write the fitted model to a file, for `hssvm.load`.
 
         The file contains plain arrays and JSON, and no code. It stores what prediction needs: leaf
-        weights for compressed models, support vectors otherwise. If the fit was stopped early, it
+        weights for approximations, support vectors otherwise. If the fit was stopped early, it
         also stores the coefficients, so that `warm_start` resumes a loaded model. An existing file
         is replaced only when the new one is complete.
 
@@ -119,7 +119,7 @@ class SavableEstimator(BaseEstimator):
         """Return the exact predictor; raise ValueError if there are no support vectors."""
         if self._exact is None:
             raise ValueError(
-                f"{what} needs the support vectors, which the file of a compressed model does not "
+                f"{what} needs the support vectors, which the file of an approximation does not "
                 "store; fit again, or save the whole model with joblib"
             )
         return self._exact

@@ -39,6 +39,10 @@ MANY_PARTS."""
 BATCH_ROWS = 2**17
 """Number of rows of the parts of one call, between two reports of progress."""
 
+PARTS_PER_THREAD = 8
+"""Least number of parts of one call for each thread, so that threads rarely wait for the last part
+of a call."""
+
 
 def solve_parts(
     problem: PartedProblem,
@@ -86,7 +90,8 @@ def solve_parts(
     solution.end(empty, Status.CONVERGED)
     few = left[run.sizes[left] <= problem.core_rows]
     if isinstance(solver.kernel, CoreKernel) and few.size > (MANY_PARTS if solver.polishes else 0):
-        batch = np.cumsum(run.sizes[few]) // BATCH_ROWS
+        enough = PARTS_PER_THREAD * _core.thread_count() * int(run.sizes[few].max())
+        batch = np.cumsum(run.sizes[few]) // max(BATCH_ROWS, enough)
         for indices in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
             run.solve_batch(indices)
             run.emit_share(int((solution.gap <= run.goals).sum()) // problem.width)
