@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import version
@@ -109,7 +110,7 @@ def command_line(argv):
     file = Path(argv[0])
     module = [*file.parts[-3:-1], file.stem] if file.stem != "__main__" else file.parts[-3:-1]
     arguments = [a for a in argv[1:] if a not in ("--resume", "--render")]
-    return " ".join(["python -m", ".".join(module), *arguments])
+    return f"python -m {'.'.join(module)} {shlex.join(arguments)}".strip()
 
 
 def last_commit():

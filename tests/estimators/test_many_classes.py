@@ -149,6 +149,7 @@ def test_a_kernel_that_overflows_is_named(rng):
 
 def test_progress_only_grows(rng, monkeypatch):
     monkeypatch.setattr(training_parts, "BATCH_ROWS", 2000)
+    monkeypatch.setattr(training_parts, "PARTS_PER_THREAD", 1)
     X, y = clusters(rng, 3000)
     events = []
     with listening(events.append):

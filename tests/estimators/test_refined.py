@@ -89,7 +89,7 @@ def test_automatic_choice_follows_the_budget(rng, monkeypatch):
 
 def test_what_does_not_go_together(rng):
     X, y = noisy_classes(rng, 2500)
-    with pytest.raises(ValueError, match="set refine=False"):
+    with pytest.raises(ValueError, match=r"set approximation=HSS\(\)"):
         SVC(refine=True, prediction="compressed").fit(X, y)
     with pytest.raises(ValueError, match="refine=True is not available with solver='paper'"):
         SVC(refine=True, solver="paper").fit(X, y)
