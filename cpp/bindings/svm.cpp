@@ -89,8 +89,9 @@ void bind_small(nb::module_& m) {
 template <class T>
 svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<const T> bound,
                          Matrix<const T> linear, bool symmetric, Array<const double> l1_weight,
-                         Array<const double> tol, Matrix<T> z, Matrix<T> F, Matrix<double> primal,
-                         Matrix<double> dual, Matrix<double> intercept, Matrix<Index> steps) {
+                         Array<const double> tol, Indices max_steps, Matrix<T> z, Matrix<T> F,
+                         Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
+                         Matrix<Index> steps) {
     check_offsets(offsets, size(rows));
     check_indices(rows, n_rows);
     const Index n_parts = size(offsets) - 1, m = size(rows), k = static_cast<Index>(bound.shape(1));
@@ -100,15 +101,12 @@ svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<con
     };
     require(has(bound, m, k) && has(linear, m, k) && has(z, m, k) && has(F, m, k) &&
                 has(primal, n_parts, k) && has(dual, n_parts, k) && has(intercept, n_parts, k) &&
-                has(steps, n_parts, k) && size(l1_weight) == k && size(tol) == k,
+                has(steps, n_parts, k) && size(l1_weight) == k && size(tol) == k &&
+                size(max_steps) == n_parts,
             "solve_parts: shapes do not match");
-    return {n_parts,        k,
-            offsets.data(), rows.data(),
-            bound.data(),   linear.data(),
-            symmetric,      l1_weight.data(),
-            tol.data(),     z.data(),
-            F.data(),       primal.data(),
-            dual.data(),    intercept.data(),
+    return {n_parts,       k,         offsets.data(),   rows.data(), bound.data(),
+            linear.data(), symmetric, l1_weight.data(), tol.data(),  max_steps.data(),
+            z.data(),      F.data(),  primal.data(),    dual.data(), intercept.data(),
             steps.data()};
 }
 
@@ -117,27 +115,28 @@ void bind_parts(nb::module_& m) {
     const auto bind = [&m](auto solve, auto... kernel) {
         m.def("solve_parts", solve, kernel..., "offsets"_a.noconvert(), "rows"_a.noconvert(),
               "bound"_a.noconvert(), "linear"_a.noconvert(), "symmetric"_a,
-              "l1_weight"_a.noconvert(), "tol"_a.noconvert(), "max_steps"_a, "z"_a.noconvert(),
-              "F"_a.noconvert(), "primal"_a.noconvert(), "dual"_a.noconvert(),
+              "l1_weight"_a.noconvert(), "tol"_a.noconvert(), "max_steps"_a.noconvert(),
+              "z"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(), "dual"_a.noconvert(),
               "intercept"_a.noconvert(), "steps"_a.noconvert(), "stop"_a = nb::none());
     };
     bind(
         [](const hss::Kernel& kernel, const Rows& X, Indices offsets, Indices rows,
            Matrix<const T> bound, Matrix<const T> linear, bool symmetric,
-           Array<const double> l1_weight, Array<const double> tol, Index max_steps, Matrix<T> z,
+           Array<const double> l1_weight, Array<const double> tol, Indices max_steps, Matrix<T> z,
            Matrix<T> F, Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
            Matrix<Index> steps, nb::object stop) {
             const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!dense) throw nb::type_error("X must be dense, with the dtype of z");
-            const auto parts = make_parts<T>(dense->n, offsets, rows, bound, linear, symmetric,
-                                             l1_weight, tol, z, F, primal, dual, intercept, steps);
+            const auto parts =
+                make_parts<T>(dense->n, offsets, rows, bound, linear, symmetric, l1_weight, tol,
+                              max_steps, z, F, primal, dual, intercept, steps);
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
                 const auto make = [&](const Index* own, Index q, hss::Buffer<T>& buffer) {
                     return svm::OwnKernelRows<T>(kernel, *dense, own, q, buffer);
                 };
-                svm::solve_parts<T>(make, parts, max_steps, watched);
+                svm::solve_parts<T>(make, parts, watched);
             }
             watched.rethrow();
         },
@@ -145,18 +144,19 @@ void bind_parts(nb::module_& m) {
     bind(
         [](const KernelMatrix& K, Indices offsets, Indices rows, Matrix<const T> bound,
            Matrix<const T> linear, bool symmetric, Array<const double> l1_weight,
-           Array<const double> tol, Index max_steps, Matrix<T> z, Matrix<T> F,
+           Array<const double> tol, Indices max_steps, Matrix<T> z, Matrix<T> F,
            Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
            Matrix<Index> steps, nb::object stop) {
-            const auto parts = make_parts<T>(K.n, offsets, rows, bound, linear, symmetric,
-                                             l1_weight, tol, z, F, primal, dual, intercept, steps);
+            const auto parts =
+                make_parts<T>(K.n, offsets, rows, bound, linear, symmetric, l1_weight, tol,
+                              max_steps, z, F, primal, dual, intercept, steps);
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
                 const auto make = [&](const Index* own, Index q, hss::Buffer<T>& buffer) {
                     return svm::WholeKernelRows<T>(*K.matrix, own, q, buffer);
                 };
-                svm::solve_parts<T>(make, parts, max_steps, watched);
+                svm::solve_parts<T>(make, parts, watched);
             }
             watched.rethrow();
         },

@@ -17,20 +17,44 @@ using namespace nb::literals;
 namespace {
 
 template <class T>
-void split_level(const Rows& X, Index n_nodes, Index n_samples, Index n_starts, Index n_iterations,
-                 std::uint64_t seed, Array<Index> perm, Matrix<T> directions, Array<T> thresholds) {
+void split_level(const Rows& X, Indices halves, Array<const std::uint64_t> seeds, Index n_samples,
+                 Index n_starts, Index n_iterations, Array<Index> perm, Matrix<T> directions,
+                 Array<T> thresholds) {
     require(size(perm) == X.n_rows(), "perm must list every row");
     check_indices(Indices(perm.data(), {perm.size()}), X.n_rows());
+    const Index n_nodes = size(seeds);
+    require(size(halves) == 2 * n_nodes + 1 && halves.data()[0] == 0 &&
+                halves.data()[2 * n_nodes] == X.n_rows(),
+            "split_level: halves");
+    for (Index i = 0; i < 2 * n_nodes; ++i)
+        require(halves.data()[i] < halves.data()[i + 1], "split_level: an empty half");
     require(static_cast<Index>(directions.shape(0)) == n_nodes &&
                 static_cast<Index>(directions.shape(1)) == X.n_features() &&
-                size(thresholds) == n_nodes && 2 * n_nodes <= X.n_rows() && n_samples > 1 &&
-                n_starts > 0,
+                size(thresholds) == n_nodes && n_samples > 1 && n_starts > 0,
             "split_level: shapes do not match");
     ReleaseGil release;
     X.visit<T>([&](auto& rows) {
-        hss::split_level<T>(rows, n_nodes, {n_samples, n_starts, n_iterations}, seed, perm.data(),
-                            directions.data(), thresholds.data());
+        hss::split_level<T>(rows, halves.data(), n_nodes, seeds.data(),
+                            {n_samples, n_starts, n_iterations}, perm.data(), directions.data(),
+                            thresholds.data());
     });
+}
+
+template <class T>
+void project(const Rows& X, Matrix<const T> directions, Indices node, Array<T> values) {
+    require(size(node) == X.n_rows() && size(values) == X.n_rows() &&
+                static_cast<Index>(directions.shape(1)) == X.n_features(),
+            "project: shapes do not match");
+    check_indices(node, static_cast<Index>(directions.shape(0)));
+    ReleaseGil release;
+    X.visit<T>(
+        [&](auto& rows) { hss::project<T>(rows, directions.data(), node.data(), values.data()); });
+}
+
+void sample_positions(Index n_rows, Index n_samples, std::uint64_t seed, Array<Index> positions) {
+    require(size(positions) == std::min(n_rows, n_samples), "sample_positions: shapes");
+    for (Index s = 0; s < size(positions); ++s)
+        positions.data()[s] = hss::sample_position(s, n_rows, n_samples, seed);
 }
 
 template <class T>
@@ -49,9 +73,11 @@ void route(const Rows& X, Index depth, Matrix<const T> directions, Array<const T
 
 template <class T>
 void bind_functions(nb::module_& m) {
-    m.def("split_level", &split_level<T>, "X"_a, "n_nodes"_a, "n_samples"_a, "n_starts"_a,
-          "n_iterations"_a, "seed"_a, "perm"_a.noconvert(), "directions"_a.noconvert(),
+    m.def("split_level", &split_level<T>, "X"_a, "halves"_a, "seeds"_a.noconvert(), "n_samples"_a,
+          "n_starts"_a, "n_iterations"_a, "perm"_a.noconvert(), "directions"_a.noconvert(),
           "thresholds"_a.noconvert());
+    m.def("project", &project<T>, "X"_a, "directions"_a.noconvert(), "node"_a,
+          "values"_a.noconvert());
     m.def("route", &route<T>, "X"_a, "depth"_a, "directions"_a.noconvert(),
           "thresholds"_a.noconvert(), "leaf"_a.noconvert());
 }
@@ -61,6 +87,8 @@ void bind_functions(nb::module_& m) {
 void bind_tree(nb::module_& m) {
     bind_functions<float>(m);
     bind_functions<double>(m);
+    m.def("sample_positions", &sample_positions, "n_rows"_a, "n_samples"_a, "seed"_a,
+          "positions"_a.noconvert());
 }
 
 }  // namespace bindings

@@ -44,10 +44,17 @@ struct TwoMeansOptions {
     Index n_samples, n_starts, n_iterations;
 };
 
+// Position among n_rows rows of sample s, without repetition if all rows are sampled.
+inline Index sample_position(Index s, Index n_rows, Index n_samples, std::uint64_t seed) {
+    if (n_rows <= n_samples) return s;
+    return static_cast<Index>(random_bits(seed, s) % static_cast<std::uint64_t>(n_rows));
+}
+
 // Balanced two-means: the direction v between the means of the two halves that the median of
 // <x, v> makes of a sample of the rows, iterated to (nearly) a fixed point from several random
 // directions; the pair of means farthest apart wins. Written by hand because k-means in libraries
-// does not balance the clusters, and a node needs this cheaply for dense and for sparse rows.
+// does not balance the clusters, and a node needs this cheaply for dense and for sparse rows. The
+// direction depends on the sampled rows and their order only.
 template <class T, class Rows>
 void two_means_direction(const Rows& X, const Index* rows, Index n_rows,
                          const TwoMeansOptions& options, std::uint64_t seed, T* direction) {
@@ -55,9 +62,7 @@ void two_means_direction(const Rows& X, const Index* rows, Index n_rows,
     std::vector<Index> sample(static_cast<std::size_t>(std::min(n_rows, options.n_samples)));
     const Index n = static_cast<Index>(sample.size()), half = n / 2;
     for (Index s = 0; s < n; ++s)
-        sample[s] = rows[n == n_rows ? s
-                                     : static_cast<Index>(random_bits(seed, s) %
-                                                          static_cast<std::uint64_t>(n_rows))];
+        sample[s] = rows[sample_position(s, n_rows, options.n_samples, seed)];
     std::vector<T> mean(static_cast<std::size_t>(p), T(0)), v(mean.size()), next(mean.size());
     for (Index i : sample) axpy(X, i, T(1) / static_cast<T>(n), mean.data());
     std::vector<std::pair<T, Index>> projected(sample.size());
@@ -78,12 +83,12 @@ void two_means_direction(const Rows& X, const Index* rows, Index n_rows,
                    T(0.5);
         double width = normalize(v);
         for (Index t = 0; t < options.n_iterations; ++t) {
-            for (Index s = 0; s < n; ++s) projected[s] = {dot(X, sample[s], v.data()), sample[s]};
+            for (Index s = 0; s < n; ++s) projected[s] = {dot(X, sample[s], v.data()), s};
             std::nth_element(projected.begin(), projected.begin() + half, projected.end());
             // Mean of the upper half minus mean of all: parallel to the difference of the halves.
             for (Index f = 0; f < p; ++f) next[f] = -mean[f];
             for (Index s = half; s < n; ++s)
-                axpy(X, projected[s].second, T(1) / static_cast<T>(n - half), next.data());
+                axpy(X, sample[projected[s].second], T(1) / static_cast<T>(n - half), next.data());
             width = normalize(next);
             if (!(width > 0)) break;  // all points equal: any direction will do
             v.swap(next);
@@ -95,37 +100,56 @@ void two_means_direction(const Rows& X, const Index* rows, Index n_rows,
     }
 }
 
-// Node i of a level with n_nodes nodes owns perm[start(i) : start(i + 1)].
-inline Index node_start(Index i, Index n_nodes, Index n) { return i * n / n_nodes; }
+// values[i] = <x_i, directions[node[i]]>, for each row i of X.
+template <class T, class Rows>
+void project(const Rows& X, const T* directions, const Index* node, T* values) {
+    const Index chunk = 4096;
+    parallel_for((X.n + chunk - 1) / chunk, [&](Index c) {
+        for (Index i = c * chunk; i < std::min(X.n, (c + 1) * chunk); ++i)
+            values[i] = dot(X, i, directions + node[i] * X.p);
+    });
+}
 
 // Reorders perm so that the first half of each node is below the threshold of its split; writes
-// directions (n_nodes, p) and thresholds (n_nodes). Points on the threshold may be in either half.
+// directions (n_nodes, p) and thresholds (n_nodes). Node i owns perm[halves[2 i] : halves[2 i +
+// 2]], and its upper half begins at halves[2 i + 1]. Rows keep their order within each half. Points
+// on the threshold may be in either half: those that come first in perm are in the lower one.
 template <class T, class Rows>
-void split_level(const Rows& X, Index n_nodes, const TwoMeansOptions& options, std::uint64_t seed,
-                 Index* perm, T* directions, T* thresholds) {
+void split_level(const Rows& X, const Index* halves, Index n_nodes, const std::uint64_t* seeds,
+                 const TwoMeansOptions& options, Index* perm, T* directions, T* thresholds) {
     const Index n = X.n, p = X.p;
     parallel_for(n_nodes, [&](Index i) {
-        const Index begin = node_start(i, n_nodes, n), end = node_start(i + 1, n_nodes, n);
-        two_means_direction<T>(X, perm + begin, end - begin, options,
-                               random_bits(seed, n_nodes + i), directions + i * p);
+        const Index begin = halves[2 * i], end = halves[2 * i + 2];
+        two_means_direction<T>(X, perm + begin, end - begin, options, seeds[i], directions + i * p);
     });
-    std::vector<std::pair<T, Index>> projected(static_cast<std::size_t>(n));
+    std::vector<T> values(static_cast<std::size_t>(n));
     const Index chunk = 4096;
     parallel_for((n + chunk - 1) / chunk, [&](Index c) {
         const Index begin = c * chunk, end = std::min(n, begin + chunk);
-        Index node = begin * n_nodes / n;
+        Index node = (std::upper_bound(halves, halves + 2 * n_nodes, begin) - halves - 1) / 2;
         for (Index q = begin; q < end; ++q) {
-            while (q >= node_start(node + 1, n_nodes, n)) ++node;
-            projected[q] = {dot(X, perm[q], directions + node * p), perm[q]};
+            while (q >= halves[2 * node + 2]) ++node;
+            values[q] = dot(X, perm[q], directions + node * p);
         }
     });
     parallel_for(n_nodes, [&](Index i) {
-        const auto begin = projected.begin() + node_start(i, n_nodes, n);
-        const auto middle = projected.begin() + node_start(2 * i + 1, 2 * n_nodes, n);
-        const auto end = projected.begin() + node_start(i + 1, n_nodes, n);
-        std::nth_element(begin, middle, end);
-        thresholds[i] = std::max_element(begin, middle)->first / 2 + middle->first / 2;
-        for (auto q = begin; q != end; ++q) perm[q - projected.begin()] = q->second;
+        const Index begin = halves[2 * i], middle = halves[2 * i + 1], end = halves[2 * i + 2];
+        std::vector<std::pair<T, Index>> ranked(static_cast<std::size_t>(end - begin));
+        for (Index q = begin; q < end; ++q) ranked[q - begin] = {values[q], q};
+        const auto cut = ranked.begin() + (middle - begin);
+        std::nth_element(ranked.begin(), cut, ranked.end());
+        thresholds[i] = std::max_element(ranked.begin(), cut)->first / 2 + cut->first / 2;
+        const auto first_above = *cut;
+        std::vector<Index> above;
+        above.reserve(static_cast<std::size_t>(end - middle));
+        Index below = begin;
+        for (Index q = begin; q < end; ++q) {
+            if (std::pair<T, Index>(values[q], q) < first_above)
+                perm[below++] = perm[q];
+            else
+                above.push_back(perm[q]);
+        }
+        std::copy(above.begin(), above.end(), perm + below);
     });
 }
 

@@ -22,6 +22,7 @@ struct Parts {
     const T *bound, *linear;
     bool symmetric;
     const double *l1_weight, *tol;  // (k)
+    const Index* max_steps;         // (n_parts)
     T *z, *F;
     double *primal, *dual, *intercept;  // (n_parts, k)
     Index* steps;                       // (n_parts, k)
@@ -100,7 +101,7 @@ class WholeKernelRows {
 
 // Solves the columns of part c one after the other; they share its kernel values.
 template <class T, class Matrix>
-void solve_part(Matrix& K, const Parts<T>& parts, Index c, Index max_steps, Watch& watch) {
+void solve_part(Matrix& K, const Parts<T>& parts, Index c, Watch& watch) {
     const Index begin = parts.offsets[c], q = parts.offsets[c + 1] - begin, k = parts.k;
     std::vector<T> linear(q), lower(q), upper(q), z(q);
     std::vector<double> F(q);
@@ -116,7 +117,8 @@ void solve_part(Matrix& K, const Parts<T>& parts, Index c, Index max_steps, Watc
         const SmallProblem<T> problem{
             q, linear.data(), lower.data(), upper.data(), parts.l1_weight[j], z.data(), F.data()};
         const Index column = c * k + j;
-        parts.steps[column] = solve_small<T>(K, problem, parts.tol[j], max_steps, watch).steps;
+        parts.steps[column] =
+            solve_small<T>(K, problem, parts.tol[j], parts.max_steps[c], watch).steps;
         for (Index i = 0; i < q; ++i) {
             parts.z[(begin + i) * k + j] = z[i];
             parts.F[(begin + i) * k + j] = static_cast<T>(F[i]);
@@ -130,12 +132,12 @@ void solve_part(Matrix& K, const Parts<T>& parts, Index c, Index max_steps, Watc
 
 // make(rows, q, buffer) returns the kernel matrix of a part, in a thread's buffer.
 template <class T, class Make>
-void solve_parts(Make&& make, const Parts<T>& parts, Index max_steps, Watch& watch) {
+void solve_parts(Make&& make, const Parts<T>& parts, Watch& watch) {
     std::vector<hss::Buffer<T>> buffers(static_cast<std::size_t>(hss::thread_count()));
     watched_for(parts.n_parts, watch, [&](Index c) {
         const Index begin = parts.offsets[c];
         auto K = make(parts.rows + begin, parts.offsets[c + 1] - begin, buffers[hss::thread_num()]);
-        solve_part<T>(K, parts, c, max_steps, watch);
+        solve_part<T>(K, parts, c, watch);
     });
 }
 

@@ -114,15 +114,17 @@ def grouped_product(
 ) -> None: ...
 def split_level(
     X: Rows,
-    n_nodes: int,
+    halves: _Indices,
+    seeds: NDArray[np.uint64],
     n_samples: int,
     n_starts: int,
     n_iterations: int,
-    seed: int,
     perm: _Indices,
     directions: _Floats,
     thresholds: _Floats,
 ) -> None: ...
+def project(X: Rows, directions: _Floats, node: _Indices, values: _Floats) -> None: ...
+def sample_positions(n_rows: int, n_samples: int, seed: int, positions: _Indices) -> None: ...
 def route(
     X: Rows, depth: int, directions: _Floats, thresholds: _Floats, leaf: _Indices
 ) -> None: ...
@@ -275,7 +277,7 @@ def solve_parts(
     symmetric: bool,
     l1_weight: NDArray[np.float64],
     tol: NDArray[np.float64],
-    max_steps: int,
+    max_steps: _Indices,
     z: _Floats,
     F: _Floats,
     primal: NDArray[np.float64],
@@ -294,7 +296,7 @@ def solve_parts(
     symmetric: bool,
     l1_weight: NDArray[np.float64],
     tol: NDArray[np.float64],
-    max_steps: int,
+    max_steps: _Indices,
     z: _Floats,
     F: _Floats,
     primal: NDArray[np.float64],

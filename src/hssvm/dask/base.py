@@ -16,7 +16,7 @@ from hssvm._display import Text
 from hssvm.dask.certify import certify
 from hssvm.dask.compression import nested_nystroem
 from hssvm.dask.fit import fit
-from hssvm.dask.model import DistributedModel
+from hssvm.dask.model import DistributedModel, PartsModel
 from hssvm.dask.partitions import feature_names
 from hssvm.dask.plan import Layout
 from hssvm.dask.train import HeldOut
@@ -26,16 +26,15 @@ from hssvm.estimators.inputs.kernel import resolve_gamma
 from hssvm.estimators.inputs.parameters import (
     INSTEAD,
     NONE,
-    InvalidParameterError,
     check_parameter,
     integer,
 )
 from hssvm.estimators.inputs.points import require_rows_of_numbers
-from hssvm.estimators.models.fitted import set_fitted, warn_unconverged
+from hssvm.estimators.models.fitted import require_one_model, set_fitted, warn_unconverged
 from hssvm.estimators.monitoring.callbacks import logging_to_stderr
 from hssvm.kernels import Kernel
 from hssvm.solvers import Status
-from hssvm.training import Cells, Task
+from hssvm.training import Task
 from hssvm.training.certificate import Certificate
 
 DASK_INSTEAD = {
@@ -103,11 +102,6 @@ class BaseDaskSVM(ConfiguredSVM):
         self._check_parameters()
         require_rows_of_numbers(self.kernel)
         config = self._config()
-        if isinstance(config.approximation, Cells):
-            raise InvalidParameterError(
-                f"approximation={config.approximation} is not available on a cluster; set "
-                "approximation=None or HSS()"
-            )
         if config.hss.compressor is not None:
             nested_nystroem(config.hss.compressor)
         deadline = None if self.max_time is None else time.monotonic() + self.max_time
@@ -149,6 +143,8 @@ class BaseDaskSVM(ConfiguredSVM):
     def _certify(self, X: Any, y: Any, sample_weight: Any, n_rows: int | None) -> Certificate:
         check_is_fitted(self)
         check_parameter("n_rows", n_rows, [NONE, integer(4)])
+        require_one_model(self.fit_report_)
+        assert isinstance(self._model, PartsModel)
         self._check_names(X, y, sample_weight)
         task, data = self._task(self._model.layout), (X, y, sample_weight)
         return certify(self._model, task, data, n_rows, self._seed())

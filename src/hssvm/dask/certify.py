@@ -11,7 +11,7 @@ import numpy as np
 from dask import delayed
 from numpy.typing import NDArray
 
-from hssvm.dask.model import DistributedModel, join_support, model_rows
+from hssvm.dask.model import PartsModel, model_rows
 from hssvm.dask.partitions import Partition, as_partitions, identity
 from hssvm.dask.plan import Layout
 from hssvm.dask.shuffle import targets
@@ -22,13 +22,13 @@ from hssvm.training.certificate import Certificate, CertificateSums, certificate
 
 
 def certify(
-    model: DistributedModel, task: Task, data: Sequence[Any], n_rows: int | None, seed: int
+    model: PartsModel, task: Task, data: Sequence[Any], n_rows: int | None, seed: int
 ) -> Certificate:
     """Evaluate a model on the exact kernel, at the rows it was trained on.
 
     Parameters
     ----------
-    model : DistributedModel
+    model : PartsModel
     task : Task
     data : (X, y, sample_weight)
         The training data, as in `as_partitions`.
@@ -46,7 +46,7 @@ def certify(
             "rows that the model was trained on to certify"
         )
     shared = delayed(identity, pure=False, traverse=False)((layout, task, model.intercept))
-    joined = delayed(join_support, pure=False)(model.trained.models)
+    joined = model.support()
     sums = []
     for i, partition in enumerate(partitions):
         own = None if n_rows is None else max(4, round(n_rows * sizes[i] / begins[-1]))

@@ -16,7 +16,7 @@ from hssvm.hss.parts import SubtreeRoot, compress_part
 from hssvm.hss.samples import FarFieldSample
 from hssvm.hss.top import Group, TopLevels, compress_top
 from hssvm.kernels import Kernel
-from hssvm.training import TrainingConfig, TrainingPlan
+from hssvm.training import TrainingPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +77,6 @@ class CompressedTree:
 def n_rows_of(rows: PartRows) -> int:
     """Number of rows of a part."""
     return int(rows.ids.size)
-
-
-def is_exact(rows: PartRows, config: TrainingConfig, kernel: Kernel, n_rows: int) -> bool:
-    """Whether to continue on the exact kernel, judging from the rows of a part."""
-    return config.is_exact(kernel, rows.X, n_rows)
 
 
 def compress_rows(

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
 from distributed import Client, Future
 
+from hssvm.dask.cells.fit import fit_cells
 from hssvm.dask.compression import (
     CompressedTree,
     compress_group,
     compress_rows,
     group_ranks,
-    is_exact,
     n_rows_of,
     root_of,
     top_of,
 )
-from hssvm.dask.model import DistributedModel
+from hssvm.dask.model import DistributedModel, PartsModel
 from hssvm.dask.partitions import as_partitions
-from hssvm.dask.plan import MIN_PART_ROWS, Layout, group_sample, outside_of, plan
+from hssvm.dask.plan import MIN_PART_ROWS, Layout, group_sample, outside_of, plan, route_of
 from hssvm.dask.shuffle import collect_parts
 from hssvm.dask.supervisor import Supervisor, TrainedModels
 from hssvm.dask.train import HeldOut, Job, PartResult
@@ -87,6 +89,7 @@ def fit(
             "the cluster has no workers; wait for them with client.wait_for_workers(1)"
         )
     report, temporary = FitReport(), list[Future]()
+    deadline = np.inf if config.max_time is None else time.time() + config.max_time
 
     def submit(*args: Any, **options: Any) -> Future:
         temporary.append(client.submit(*args, **options, pure=False))
@@ -107,6 +110,17 @@ def fit(
             )
             temporary.append(planned)
         kernel, task = describe(layout)
+        routed = submit(route_of, planned, config, kernel)
+        route, value_cost = value_of(client, routed, should_stop)
+        training = config.plan(
+            layout.n_rows, layout.n_features, route=route, sparse=layout.sparse,
+            value_cost=value_cost,
+        )  # fmt: skip
+        if route is Route.CELLS:
+            return fit_cells(
+                client, partitions, layout, owners, kernel, task, training, report, deadline,
+                should_stop,
+            )  # fmt: skip
         with report.stage("shuffle"):
             rows = collect_parts(client, partitions, layout, owners[: layout.n_parts], config.seed)
             temporary += rows
@@ -116,9 +130,6 @@ def fit(
             n_rows = values_of(client, sizes)
             del partitions  # release rows of the driver: the workers have copies
         logger.info("%d parts of %d to %d rows", len(rows), min(n_rows), max(n_rows))
-        exact = submit(is_exact, rows[0], config, kernel, sum(n_rows))
-        route = Route.REFINED if value_of(client, exact, should_stop) else Route.COMPRESSED
-        training = config.plan(sum(n_rows), layout.n_features, route=route, sparse=layout.sparse)
         depth = depth_for(max(n_rows), training.leaf_size)
         if min(n_rows) < 2**depth:
             raise ValueError(
@@ -144,7 +155,7 @@ def fit(
     total = trained.report
     total.seconds = {**report.seconds, **total.seconds}
     total.ranks = [*grower.ranks, *total.ranks]
-    model = DistributedModel(client, layout, models, trained.intercept, exact=total.exact_kernel)
+    model = PartsModel(client, layout, models, trained.intercept, exact=total.exact_kernel)
     held_out = [result.held_out for result in results if result.held_out is not None]
     return model, total, HeldOut.join(held_out) if held_out else None
 

@@ -1,7 +1,8 @@
-"""A distributed model: one part on each worker."""
+"""Models on a cluster."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -45,40 +46,38 @@ class Gathered:
     support_y: NDArray[Any] | None
 
 
-class DistributedModel:
-    """Computes decision values from the models of all parts.
+class DistributedModel(ABC):
+    """A model whose decision values are computed on the workers.
 
     Parameters
     ----------
     client : distributed.Client
     layout : Layout
-    trained : TrainedModels
     intercept : (k,)
-    exact : bool
-        Whether the solution is on the exact kernel.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        layout: Layout,
-        trained: TrainedModels,
-        intercept: NDArray[np.float64],
-        *,
-        exact: bool,
-    ) -> None:
+    exact: bool
+    """Whether the solution is on the exact kernel."""
+
+    def __init__(self, client: Client, layout: Layout, intercept: NDArray[np.float64]) -> None:
         self.client = client
         self.layout = layout
-        self.trained = trained
         self.intercept = intercept
-        self.exact = exact
+
+    @abstractmethod
+    def _values(self, partitions: Sequence[Delayed]) -> list[Delayed]:
+        """Decision values at the rows of every partition, (m, k) each."""
+
+    @abstractmethod
+    def gather(self) -> Gathered:
+        """Gather the model on the driver."""
 
     def values(self, X: Any) -> Any:
         """Decision values of all columns at new rows, (m, k).
 
         For data on the cluster, the result is a lazy dask array, whose blocks are computed in
-        parallel: on the compressed kernel, each row on the worker that has its part of the model;
-        on the exact kernel, each row on all workers. For rows in the memory of the driver, it is a
+        parallel: each row on the worker that has its part of the model or, on the exact kernel, on
+        all workers. For rows in the memory of the driver, it is a
         NumPy array.
         """
         partitions = as_partitions(self.client, X)
@@ -93,8 +92,47 @@ class DistributedModel:
             return values
         return value_of(self.client, self.client.compute(values))
 
+    def measure(
+        self, measure: Callable[[Floats, Partition], NDArray[np.float64]], *data: Any
+    ) -> NDArray[np.float64]:
+        """Sum of ``measure(values, partition)`` over the partitions of data with y."""
+        partitions = as_partitions(self.client, *data)
+        sums = [
+            delayed(measure, pure=False)(values, partition)
+            for values, partition in zip(self._values(partitions), partitions, strict=True)
+        ]
+        total: NDArray[np.float64] = np.sum(
+            values_of(self.client, self.client.compute(sums)), axis=0
+        )
+        return total
+
+
+class PartsModel(DistributedModel):
+    """Computes decision values from the models of all parts.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    layout : Layout
+    trained : TrainedModels
+    intercept : (k,)
+    exact : bool
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        layout: Layout,
+        trained: TrainedModels,
+        intercept: NDArray[np.float64],
+        *,
+        exact: bool,
+    ) -> None:
+        super().__init__(client, layout, intercept)
+        self.trained = trained
+        self.exact = exact
+
     def _values(self, partitions: Sequence[Delayed]) -> list[Delayed]:
-        """Decision values at the rows of every partition, (m, k) each."""
         layout = delayed(identity, pure=False, traverse=False)(self.layout)
         models, values = self.trained.models, []
         for partition in partitions:
@@ -111,19 +149,9 @@ class DistributedModel:
             values.append(delayed(join_values, pure=False)(groups[-1], parts, self.intercept))
         return values
 
-    def measure(
-        self, measure: Callable[[Floats, Partition], NDArray[np.float64]], *data: Any
-    ) -> NDArray[np.float64]:
-        """Sum of ``measure(values, partition)`` over the partitions of data with y."""
-        partitions = as_partitions(self.client, *data)
-        sums = [
-            delayed(measure, pure=False)(values, partition)
-            for values, partition in zip(self._values(partitions), partitions, strict=True)
-        ]
-        total: NDArray[np.float64] = np.sum(
-            values_of(self.client, self.client.compute(sums)), axis=0
-        )
-        return total
+    def support(self) -> Delayed:
+        """Indices of the support vectors, and the exact predictor."""
+        return delayed(join_support, pure=False)(self.trained.models)
 
     def gather(self) -> Gathered:
         """Gather the model on the driver."""

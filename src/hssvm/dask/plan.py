@@ -18,7 +18,10 @@ from hssvm.dask.summary import Classes, DataSummary, describe, merge
 from hssvm.dask.waiting import ShouldStop, value_of
 from hssvm.hss.samples import FarFieldSample
 from hssvm.hss.top import Group
+from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
+from hssvm.training import Route, TrainingConfig
+from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
 
 SUMMARIES_PER_TASK = 32
@@ -216,6 +219,16 @@ def plan(
 def layout_of(planned: Plan) -> Layout:
     """Layout of a plan, for the driver."""
     return planned.layout
+
+
+def route_of(planned: Plan, config: TrainingConfig, kernel: Kernel) -> tuple[Route, float]:
+    """Route of a fit, and nominal seconds per kernel value, judging from the sample."""
+    n_rows, value_cost = planned.layout.n_rows, kernel.value_cost(planned.X)
+    if config.is_exact(kernel, planned.X, n_rows):
+        return Route.REFINED, value_cost
+    route = config.approximate_route(local=True)
+    one_cell = route is Route.CELLS and is_one_leaf(n_rows, config.approximation)
+    return Route.REFINED if one_cell else route, value_cost
 
 
 def outside_of(planned: Plan, part: int, per_level: int = 1000) -> FarFieldSample:

@@ -42,12 +42,32 @@ class PartRows(Aligned):
     weight : (n,) float64 or None
     ids : (n,) int64
         Global row indices, ascending.
+    fold : (n,) int64 or None
+        Folds of the rows, if they are assigned before the rows move.
     """
 
     X: Rows
     y: NDArray[Any] | None
     weight: Floats | None
     ids: NDArray[np.int64]
+    fold: NDArray[np.int64] | None = None
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the rows, 1 by default."""
+        return np.ones(self.ids.size) if self.weight is None else self.weight
+
+    def split(self, part: NDArray[np.int64], n_parts: int) -> list[PartRows]:
+        """Split the rows into parts, given the part of each row."""
+        order, ends = sort_groups(part, n_parts)
+        return [self._at(rows) for rows in np.split(order, ends[1:-1])]
+
+    def _at(self, rows: NDArray[np.int64]) -> PartRows:
+        def taken(column: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if column is None else column[rows]
+
+        X, ids = self.X[rows], self.ids[rows]
+        return PartRows(X, taken(self.y), taken(self.weight), ids, taken(self.fold))
 
 
 def collect_parts(
@@ -85,44 +105,55 @@ def collect_parts(
             f"expected the {layout.offsets.size - 1} partitions of the plan, got {len(partitions)}"
         )
     shared = delayed(identity, pure=False, traverse=False)(layout)
-    filled = {
-        int(layout.offsets[i]): partitions[i]
+    chunks = {
+        int(layout.offsets[i]): delayed(split, pure=False)(
+            partitions[i], shared, int(layout.offsets[i]), seed
+        )
         for i in np.flatnonzero(np.diff(layout.offsets)).tolist()
     }
-    if len(filled) * layout.n_parts <= MAX_CHUNK_TASKS:
-        parts = _move_by_tasks(filled, shared, owners, seed)
-    else:
-        parts = _move_by_p2p(filled, shared, owners, seed)
+    return move_chunks(client, chunks, owners)
+
+
+def move_chunks(
+    client: Client, chunks: Mapping[int, Delayed], owners: Sequence[str]
+) -> list[Future]:
+    """Move chunks of rows to their parts.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    chunks : dict of int to Delayed
+        Lists of `PartRows`, one per part, by the global index of the first row.
+    owners : (n_parts,) addresses of workers
+
+    Returns
+    -------
+    (n_parts,) list of futures of PartRows
+    """
+    move = _move_by_tasks if len(chunks) * len(owners) <= MAX_CHUNK_TASKS else _move_by_p2p
     # The graph has many tiny tasks, and the user cannot make it smaller.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-        return client.compute(parts)
+        return client.compute(move(chunks, owners))
 
 
-def _move_by_tasks(
-    partitions: Mapping[int, Delayed], layout: Delayed, owners: Sequence[str], seed: int
-) -> list[Delayed]:
+def _move_by_tasks(chunks: Mapping[int, Delayed], owners: Sequence[str]) -> list[Delayed]:
     """Make every chunk the result of a tiny task, so that only this chunk is sent.
 
-    `partitions` are the nonempty ones, by the global index of their first row; the chunks of a part
-    are joined on its owner.
+    The chunks of a part are joined on its owner.
     """
     name = uuid.uuid4().hex
     # Dask treats tasks named split-shuffle as tiny, and runs them on the worker of the partition.
-    cut, chunk, part = f"cut-{name}", f"split-shuffle-{name}", f"part-{name}"
-    cuts = {
-        (cut, i): (split, partition.key, layout.key, i, seed) for i, partition in partitions.items()
-    }
-    chunks = {
-        (chunk, i, j): (operator.getitem, (cut, i), j)
-        for i in partitions
+    chunk, part = f"split-shuffle-{name}", f"part-{name}"
+    tiny = {
+        (chunk, i, j): (operator.getitem, whole.key, j)
+        for i, whole in chunks.items()
         for j in range(len(owners))
     }
-    graph = HighLevelGraph.from_collections(cut, cuts, [*partitions.values(), layout])
-    layers = {**graph.layers, chunk: MaterializedLayer(chunks)}
-    needs = {**graph.dependencies, chunk: {cut}}
+    graph = HighLevelGraph.from_collections(chunk, tiny, list(chunks.values()))
+    layers, needs = dict(graph.layers), dict(graph.dependencies)
     for j, owner in enumerate(owners):
         layers[f"{part}-{j}"] = MaterializedLayer(
-            {(part, j): (join, [(chunk, i, j) for i in partitions])},
+            {(part, j): (join, [(chunk, i, j) for i in chunks])},
             annotations={"workers": [owner], "allow_other_workers": True},
         )
         needs[f"{part}-{j}"] = {chunk}
@@ -130,32 +161,28 @@ def _move_by_tasks(
     return [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(len(owners))]
 
 
-def _move_by_p2p(
-    partitions: Mapping[int, Delayed], layout: Delayed, owners: Sequence[str], seed: int
-) -> list[Delayed]:
+def _move_by_p2p(chunks: Mapping[int, Delayed], owners: Sequence[str]) -> list[Delayed]:
     """Move the chunks by Dask's P2P shuffle, whose tasks are as many as partitions and parts.
 
     Like `_move_by_tasks`. P2P moves the rows of data frames: here every row is a chunk, pickled in
     the only column. It writes chunks to disk, and starts again if a worker is lost.
     """
-    packed = [
-        delayed(pack, pure=False)(partition, layout, i, seed) for i, partition in partitions.items()
-    ]
-    graph = HighLevelGraph.merge(*(chunks.__dask_graph__() for chunks in packed)).to_dict()
-    keys = [chunks.key for chunks in packed]
+    packed = [delayed(pack, pure=False)(whole, i) for i, whole in chunks.items()]
+    graph = HighLevelGraph.merge(*(one.__dask_graph__() for one in packed)).to_dict()
+    keys = [one.key for one in packed]
     frame = dd.from_graph(graph, chunk_frame([], 0), [None] * (len(keys) + 1), keys, "chunks")
     divisions = list(range(len(owners) + 1))
     moved = frame.set_index("part", divisions=divisions, shuffle_method="p2p")
     parts = []
-    for owner, chunks in zip(owners, moved.to_delayed(), strict=True):
+    for owner, own in zip(owners, moved.to_delayed(), strict=True):
         with dask.annotate(workers=[owner], allow_other_workers=True):
-            parts.append(delayed(unpack, pure=False)(chunks))
+            parts.append(delayed(unpack, pure=False)(own))
     return parts
 
 
-def pack(partition: Partition, layout: Layout, offset: int, seed: int) -> pd.DataFrame:
-    """Split the rows of a partition into a data frame with a row for every part."""
-    return chunk_frame([pickle.dumps(c) for c in split(partition, layout, offset, seed)], offset)
+def pack(chunks: Sequence[PartRows], offset: int) -> pd.DataFrame:
+    """Return a data frame with a row for the chunk of every part."""
+    return chunk_frame([pickle.dumps(chunk) for chunk in chunks], offset)
 
 
 def chunk_frame(chunks: Sequence[bytes], offset: int) -> pd.DataFrame:
@@ -177,19 +204,15 @@ def unpack(chunks: pd.DataFrame) -> PartRows:
 
 def split(partition: Partition, layout: Layout, offset: int, seed: int) -> list[PartRows]:
     """Split the rows of a partition by part; `offset` is the global index of its first row."""
+    rows = converted(partition, layout, offset)
+    return rows.split(layout.splits.assign(rows.X, rows.ids, seed), layout.n_parts)
+
+
+def converted(partition: Partition, layout: Layout, offset: int) -> PartRows:
+    """Return the rows of a partition as the model needs them."""
     X = layout.scaling(partition.X.astype(layout.dtype, copy=False))
-    y = targets(partition.y, layout)
     ids = np.arange(offset, offset + X.shape[0])
-    order, ends = sort_groups(layout.splits.assign(X, ids, seed), layout.n_parts)
-    return [
-        PartRows(
-            X[rows],
-            None if y is None else y[rows],
-            None if partition.weight is None else partition.weight[rows],
-            ids[rows],
-        )
-        for rows in np.split(order, ends[1:-1])
-    ]
+    return PartRows(X, targets(partition.y, layout), partition.weight, ids)
 
 
 def targets(y: NDArray[Any] | None, layout: Layout) -> NDArray[Any] | None:
@@ -203,10 +226,10 @@ def targets(y: NDArray[Any] | None, layout: Layout) -> NDArray[Any] | None:
 
 def join(chunks: Sequence[PartRows]) -> PartRows:
     """Join the chunks of a part, in the order of the partitions."""
-    first = chunks[0]
-    return PartRows(
-        stack_rows([c.X for c in chunks]),
-        None if first.y is None else np.concatenate([c.y for c in chunks]),
-        None if first.weight is None else np.concatenate([c.weight for c in chunks]),
-        np.concatenate([c.ids for c in chunks]),
-    )
+
+    def column(name: str) -> NDArray[Any] | None:
+        columns = [getattr(chunk, name) for chunk in chunks]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    X, ids = stack_rows([chunk.X for chunk in chunks]), [chunk.ids for chunk in chunks]
+    return PartRows(X, column("y"), column("weight"), np.concatenate(ids), column("fold"))

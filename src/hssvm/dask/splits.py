@@ -106,8 +106,10 @@ class TopSplits:
         if n < 2:
             # Nothing is known about the rows of this node: all are tied.
             return np.arange(n), np.arange(0)
-        directions, _ = TwoMeansSplitter().split(X, 1, np.arange(n, dtype=np.int64), seed)
-        direction = self.directions[cut] = directions[0]
+        # All rows, in random order, are candidates, from which the splitter takes the first few.
+        splitter = TwoMeansSplitter()
+        sample = X[splitter.sample_positions(n, seed)]
+        direction = self.directions[cut] = splitter.direction(sample, seed)
         here = np.zeros(n, np.int64)
         value = project(X, direction[None], here)
         size = project(abs(X), np.abs(direction)[None], here)

@@ -6,18 +6,29 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.base import Floats, Rows, core_rows
 
 
 class Splitter(Protocol):
-    """Splits every node of a level into two halves whose sizes differ by at most one."""
+    """Splits every node of a level into two halves."""
 
-    def split(self, X: Rows, n_nodes: int, perm: np.ndarray, seed: int) -> tuple[Floats, Floats]:
+    def split(
+        self, X: Rows, halves: NDArray[np.int64], perm: NDArray[np.int64], seeds: NDArray[np.uint64]
+    ) -> tuple[Floats, Floats]:
         """Reorder `perm` in place, node by node, the lower half of each node first.
 
-        Node i owns ``perm[i * n // n_nodes : (i + 1) * n // n_nodes]``.
+        Parameters
+        ----------
+        X : (n, p) array or CSR matrix
+        halves : (2 * n_nodes + 1,) int64
+            Node i owns ``perm[halves[2 * i] : halves[2 * i + 2]]``, and its upper half begins at
+            ``halves[2 * i + 1]``.
+        perm : (n,) int64
+        seeds : (n_nodes,) uint64
+            Seeds of the random numbers of every node.
 
         Returns
         -------
@@ -49,19 +60,33 @@ class TwoMeansSplitter:
     n_starts: int = 4
     n_iterations: int = 5
 
-    def split(self, X: Rows, n_nodes: int, perm: np.ndarray, seed: int) -> tuple[Floats, Floats]:
-        """Reorder `perm`; see `Splitter.split`."""
-        directions: Floats = np.empty((n_nodes, X.shape[1]), dtype=X.dtype)
-        thresholds: Floats = np.empty(n_nodes, dtype=X.dtype)
+    def split(
+        self, X: Rows, halves: NDArray[np.int64], perm: NDArray[np.int64], seeds: NDArray[np.uint64]
+    ) -> tuple[Floats, Floats]:
+        """Reorder `perm`; see `Splitter.split`. Rows keep their order within each half."""
+        directions: Floats = np.empty((seeds.size, X.shape[1]), dtype=X.dtype)
+        thresholds: Floats = np.empty(seeds.size, dtype=X.dtype)
         _core.split_level(
             core_rows(X),
-            n_nodes,
+            halves,
+            seeds,
             self.n_samples,
             self.n_starts,
             self.n_iterations,
-            seed,
             perm,
             directions,
             thresholds,
         )
         return directions, thresholds
+
+    def sample_positions(self, n_rows: int, seed: int) -> NDArray[np.int64]:
+        """Positions among the rows of a node of those from which its direction is estimated."""
+        positions = np.empty(min(n_rows, self.n_samples), np.int64)
+        _core.sample_positions(n_rows, self.n_samples, seed, positions)
+        return positions
+
+    def direction(self, sample: Rows, seed: int) -> Floats:
+        """Direction (p,) of a node, from the rows at its `sample_positions`."""
+        n = sample.shape[0]
+        halves, perm = np.array([0, n // 2, n]), np.arange(n)
+        return self.split(sample, halves, perm, np.array([seed], np.uint64))[0][0]

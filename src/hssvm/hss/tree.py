@@ -15,6 +15,34 @@ from hssvm.kernels.base import Floats, Rows, as_rows, core_rows, require_finite
 from hssvm.progress import Share, emit
 
 
+@dataclass(frozen=True)
+class Node:
+    """A node of a tree over n points.
+
+    Attributes
+    ----------
+    n, level, index : int
+    """
+
+    n: int
+    level: int = 0
+    index: int = 0
+
+    def offsets(self, level: int) -> NDArray[np.int64]:
+        """Offsets in the node of its descendants on a level below it, relative to that of the node.
+
+        Examples
+        --------
+        >>> from hssvm.hss.tree import Node
+        >>> Node(10, level=1, index=1).offsets(1)
+        array([0, 2, 5])
+        """
+        n_nodes, width = 2 ** (self.level + level), 2**level
+        first = self.index * width
+        offsets = np.arange(first, first + width + 1, dtype=np.int64) * self.n // n_nodes
+        return offsets - offsets[0]
+
+
 @dataclass(frozen=True, eq=False)
 class ClusterTree(Aligned):
     """A perfect binary tree over n points.
@@ -55,6 +83,7 @@ class ClusterTree(Aligned):
         splitter: Splitter | None = None,
         random_state: int | np.random.Generator | None = 0,
         min_depth: int = 0,
+        node: Node | None = None,
     ) -> ClusterTree:
         """Split `X` level by level until no leaf has more than `leaf_size` points.
 
@@ -66,6 +95,9 @@ class ClusterTree(Aligned):
         random_state : int, numpy Generator or None
         min_depth : int
             Minimum depth; the parts of one tree must have the same depth.
+        node : Node, optional
+            If `X` are the rows of a node of a larger tree, in their order in X of that tree:
+            return its subtree below the node.
 
         Examples
         --------
@@ -81,17 +113,19 @@ class ClusterTree(Aligned):
             raise ValueError("X has no rows")
         require_finite(X)
         splitter = TwoMeansSplitter() if splitter is None else splitter
-        rng = np.random.default_rng(random_state)
-        depth = max(min_depth, depth_for(n, leaf_size))
+        node = Node(n) if node is None else node
+        depth = max(min_depth, depth_for(node.n, leaf_size) - node.level)
         perm = np.arange(n, dtype=np.int64)
         hashed = cut_rows(X, cut_width(X))
         cuts = []
-        for level in range(depth):
+        for level, seeds in enumerate(level_seeds(random_state, node.level + depth)[node.level :]):
             emit(Share(level / depth), "tree: splitting level %d of %d", level + 1, depth)
-            cuts.append(splitter.split(hashed, 2**level, perm, int(rng.integers(2**63))))
+            own = np.split(seeds, 2**node.level)[node.index]
+            cuts.append(splitter.split(hashed, node.offsets(level + 1), perm, own))
         empty = np.empty((0, hashed.shape[1]), X.dtype), np.empty(0, X.dtype)
         directions, thresholds = (np.concatenate(parts) for parts in zip(empty, *cuts, strict=True))
-        return cls(perm, depth, directions, thresholds, n_features=X.shape[1])
+        leaf_offsets = node.offsets(depth) if node.level else None
+        return cls(perm, depth, directions, thresholds, leaf_offsets, X.shape[1])
 
     @property
     def n(self) -> int:
@@ -105,10 +139,9 @@ class ClusterTree(Aligned):
 
     def offsets(self, level: int) -> NDArray[np.int64]:
         """Offsets of the nodes of a level in tree order, ``(2**level + 1,)``."""
-        n_nodes = 2**level
         if self.leaf_offsets is not None:
             return np.ascontiguousarray(self.leaf_offsets[:: 2 ** (self.depth - level)])
-        return np.arange(n_nodes + 1, dtype=np.int64) * self.n // n_nodes
+        return Node(self.n).offsets(level)
 
     def route(self, X: Rows) -> NDArray[np.int64]:
         """Return the leaf of every row of new data.
@@ -134,6 +167,14 @@ class ClusterTree(Aligned):
         rows = core_rows(cut_rows(X, width))
         _core.route(rows, self.depth, self.directions, self.thresholds, leaf)
         return leaf
+
+
+def level_seeds(
+    random_state: int | np.random.Generator | None, depth: int
+) -> list[NDArray[np.uint64]]:
+    """Seeds of all nodes, level by level, of a tree of the given depth."""
+    rng = np.random.default_rng(random_state)
+    return [rng.integers(2**63, size=2**level, dtype=np.uint64) for level in range(depth)]
 
 
 def depth_for(n: int, leaf_size: int) -> int:

@@ -39,6 +39,15 @@ def set_fitted(
     )
 
 
+def require_one_model(report: FitReport) -> None:
+    """Raise ValueError if there is a model for each cell, so that none can be certified."""
+    if report.n_cells:
+        raise ValueError(
+            "certify needs one model of all rows, but this one has a model for each cell; fit with "
+            "approximation=HSS() or refine=True"
+        )
+
+
 def warn_unconverged(report: FitReport) -> None:
     """Warn about columns that have not converged."""
     for advice in sorted({Status[name].value for name in report.status} - FINAL):

@@ -24,6 +24,7 @@ from hssvm.estimators.inputs.parameters import (
 from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_points
 from hssvm.estimators.inputs.validation import require_complete_target, validate_rows
 from hssvm.estimators.models.export import ExportableEstimator
+from hssvm.estimators.models.fitted import require_one_model
 from hssvm.estimators.models.libsvm import LibsvmEstimator
 from hssvm.estimators.models.linear import LinearWeightsMixin
 from hssvm.estimators.models.reduction import ReducibleEstimator
@@ -156,11 +157,7 @@ class KernelModel(
                 "certify needs the solution of a fit, which models from LIBSVM files and reduced "
                 "models are not; train with hssvm, or certify the model that was reduced"
             )
-        if self.fit_report_.n_cells:
-            raise ValueError(
-                "certify needs one model of all rows, but this one has a model for each cell; fit "
-                "with approximation=HSS() or refine=True"
-            )
+        require_one_model(self.fit_report_)
         points = bind_points(self.kernel, X, self.scaling)
         data = self._validate(X, y, points, self.dual_coef_.dtype, reset=False)
         rows = data[0] if isinstance(data, tuple) else data

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hssvm._display import ShownAsText, Text
 from hssvm.comm import Communicator
-from hssvm.hss import ClusterTree
 from hssvm.kernels.base import Floats
 from hssvm.operators import HSSOperator
 from hssvm.progress import StageBegan, StageEnded, emit
@@ -202,11 +201,10 @@ class FitReport(ShownAsText):
         self.advice = [*dict.fromkeys(status.value for status in solution.status), *self.advice]
         self.history["refine"] = solution.history
 
-    def add_cells(self, solution: Solution, tree: ClusterTree, n_features: int, tol: float) -> None:
+    def add_cells(self, solution: Solution, n_features: int, n_cells: int, tol: float) -> None:
         """Record the solution on the cells of a tree."""
         self.add_exact(solution, n_features, tol)
-        self.exact_kernel, self.n_cells = False, tree.n_leaves
-        self.leaf_offsets = tree.offsets(tree.depth)
+        self.exact_kernel, self.n_cells = False, n_cells
         self.history.clear()
 
     def _add_objective(self, solution: Solution) -> None:

@@ -6,15 +6,14 @@ import numpy as np
 
 from hssvm.hss.splitters import TwoMeansSplitter
 from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
-from hssvm.predictors import LeafExpansions
 from hssvm.problems import Problem
 from hssvm.training.data.checks import check_features, check_kernel
-from hssvm.training.out_of_fold import assign_folds, decisions_without_fold, with_folds
+from hssvm.training.out_of_fold import assign_folds, with_folds
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
-from hssvm.training.routes.cells.solve import solve_cells
+from hssvm.training.routes.cells.solve import solve_cells, total_of
 from hssvm.training.routes.forest.compression import build_tree
 from hssvm.training.routes.forest.forest import Forest, TrainedTree
 from hssvm.training.routes.forest.grow import grow
@@ -60,14 +59,13 @@ def train_cells(
         tree = build_tree(kernel, X, plan, report, index, SPLITTER)
         with report.stage("solve"):
             cells = solve_cells(columns, kernel, X, tree, plan, monitor)
-        out_of_fold, k = None, problem.k
-        if fold is not None and cells.solution.stopped is None:
-            values = np.clip(cells.decisions[:, k:], -problem.clip, problem.clip)
-            out_of_fold = decisions_without_fold(values, np.zeros(values.shape[1]), fold, k)
-        solution = cells.solution.columns(np.arange(k))
-        report.add_cells(solution, tree, X.shape[1], plan.tol)
-        expansions = LeafExpansions.of_cells(tree, solution.Z, cells.constants[:, :k].copy())
-        return TrainedTree(solution, expansions, report, out_of_fold)
+        k = problem.k
+        first = cells.first_columns(k)
+        solution = total_of([first], first.Z, plan.tol)
+        report.add_cells(solution, X.shape[1], tree.n_leaves, plan.tol)
+        report.leaf_offsets = tree.offsets(tree.depth)
+        out_of_fold = None if fold is None else cells.out_of_fold(fold, k, problem.clip)
+        return TrainedTree(solution, cells.expansions(k), report, out_of_fold)
 
     forest = grow(train_one, problem, kernel, X, plan, report, monitor, earlier=earlier)
     return forest.result(problem, kernel, X, plan.seed)

@@ -155,8 +155,8 @@ class _Run:
         F = np.empty_like(z)
         primal, dual, intercept = np.empty((3, indices.size, self.problem.width))
         steps = np.empty(primal.shape, np.int64)
-        most = max(BATCHED_STEPS, STEPS_PER_ROW * int(self.sizes[indices].max()))
-        max_steps = 0 if status else int(min(most, solver.max_iter))
+        most = np.maximum(BATCHED_STEPS, STEPS_PER_ROW * self.sizes[indices])
+        max_steps = np.minimum(most, 0 if status else solver.max_iter).astype(np.int64)
         self._solve(
             batch.offsets, batch.places.rows, batch.bound, batch.linear,
             batch.symmetric, batch.l1_weight, solver.tol * self.problem.tol_factors, max_steps,

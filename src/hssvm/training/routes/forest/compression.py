@@ -5,6 +5,7 @@ from __future__ import annotations
 from hssvm.hss import ClusterTree, HSSMatrix, compress
 from hssvm.hss.scratch import Scratch
 from hssvm.hss.splitters import Splitter
+from hssvm.hss.tree import Node
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.report import FitReport
@@ -17,11 +18,13 @@ def build_tree(
     report: FitReport,
     index: int = 0,
     splitter: Splitter | None = None,
+    node: Node | None = None,
 ) -> ClusterTree:
-    """Build the cluster tree with the given index in the forest."""
+    """Build the cluster tree with the given index in the forest, or its subtree below a node."""
+    seed = plan.tree_seed(index)
     with report.stage("tree"):
         return ClusterTree.build(
-            kernel.coordinates(X), plan.leaf_size, splitter, random_state=plan.tree_seed(index)
+            kernel.coordinates(X), plan.leaf_size, splitter, random_state=seed, node=node
         )
 
 

@@ -127,8 +127,8 @@ class Forest:
             predictor = LeafwisePredictor.of(kernel, X, self.expansions, clip)
         if predictor is not None and self.n_trees > 1:
             with self.report.stage("finish"):
-                rows = np.random.default_rng(seed).permutation(X.shape[0])[:COMPARED_ROWS]
-                self.report.compare_trees(predictor.decisions(X[np.sort(rows)]), communicator)
+                rows = compared_rows(X.shape[0], seed)
+                self.report.compare_trees(predictor.decisions(X[rows]), communicator)
         return TrainingResult(
             problem,
             kernel,
@@ -141,6 +141,12 @@ class Forest:
             self.out_of_fold,
             self.fingerprint,
         )
+
+
+def compared_rows(n_rows: int, seed: int) -> NDArray[np.int64]:
+    """Indices of the training rows at which the trees are compared, ascending."""
+    n_compared = min(n_rows, COMPARED_ROWS)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, n_compared, replace=False))
 
 
 def fingerprint(problem: Problem, kernel: Kernel, X: Rows, plan: TrainingPlan) -> int:
