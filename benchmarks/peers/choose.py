@@ -52,7 +52,7 @@ def nystroem(n_components):
 
 METHODS = {
     "hssvm": lambda C, gamma: SVC(C=C, gamma=gamma, random_state=SEED),
-    "hssvm, refine=False": lambda C, gamma: SVC(
+    "HSS(n_trees=1)": lambda C, gamma: SVC(
         C=C, gamma=gamma, approximation=HSS(n_trees=1), random_state=SEED
     ),
     "SVC of scikit-learn": lambda C, gamma: LibSVM(C=C, gamma=gamma, cache_size=2000),

@@ -14,7 +14,7 @@ plt.style.use("chart.mplstyle")
 RUNS = json.loads(Path("../results/choose.json").read_text())["runs"]
 STYLES = {
     "hssvm": ("hssvm", {"color": "#0f9ab5", "linewidth": 5}),
-    "hssvm, refine=False": ("hssvm, one tree", {"color": "#0f9ab5", "linestyle": "--"}),
+    "HSS(n_trees=1)": ("HSS(n_trees=1)", {"color": "#0f9ab5", "linestyle": "--"}),
     "SVC of scikit-learn": ("LIBSVM", {"color": "#e0762b"}),
     "SVC of scikit-learn-intelex": ("scikit-learn-intelex", {"color": "#a36fd6"}),
     "gradient boosting": ("gradient boosting", {"color": "#5b9e3e"}),

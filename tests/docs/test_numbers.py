@@ -19,7 +19,7 @@ NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
 MEASUREMENT = re.compile(rf"(?<![\w.]){NUMBER}(?: (?:to|and) {NUMBER})? ?{UNITS}")
 
 FACTS = {
-    "docs/approximations.md": ["the best possible accuracy is 88.37 %"],
+    "docs/benchmarks/approximations.md": ["the best possible accuracy is 88.37 %"],
     "docs/benchmarks/engine.md": ["1 kB"],
     "docs/benchmarks/probability.md": ["90 %"],
     "docs/comparison.md": ["a GPU with 40 GB"],
