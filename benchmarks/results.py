@@ -25,12 +25,14 @@ class Results:
     about : dict
         The command, the commit and the machine.
     runs : dict
-        From keys such as "cod-rna: hssvm, 1000" to figures.
+        From keys such as "cod-rna: hssvm, 1000" to figures; also the command, if it is another one
+        than that in `about`.
     """
 
     def __init__(self, path):
         self.path = Path(path)
         self.about, self.runs = describe(), {}
+        self.command = self.about["command"]
 
     @classmethod
     def read(cls, path):
@@ -52,11 +54,14 @@ class Results:
                     f"{path} has results of {what} {results.about[what]}, and this is "
                     f"{now[what]}; measure all of them again, without --resume"
                 )
+        results.command = now["command"]
         return results
 
     def add(self, key, figures):
         """Keep the figures of a run."""
         self.runs[key] = rounded(figures)
+        if self.command != self.about["command"]:
+            self.runs[key]["command"] = self.command
         text = json.dumps({"about": self.about, "runs": self.runs}, indent=1)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text + "\n")
@@ -71,6 +76,12 @@ class Results:
             self.add(key, {**found, "wall": wall})
             print(f"{self.minutes:5.1f} min  {key}: {found}", flush=True)
         return self.runs[key]
+
+    @property
+    def commands(self):
+        """All commands that runs came from, the first one first."""
+        first = self.about["command"]
+        return list(dict.fromkeys([first, *(r.get("command", first) for r in self.runs.values())]))
 
     @property
     def minutes(self):

@@ -91,14 +91,16 @@ def data_set(name, run):
 
 
 def setup(results):
-    """The command, the commit, the machine and the runs."""
+    """The commands, the commit, the machine and the runs."""
     about = results.about
     stopped = sum("stopped" in run for run in results.runs.values())
     threads = "1 thread" if about["threads"] == 1 else f"{about['threads']} threads"
-    runs = "The run" if len(results.runs) == 1 else f"All {len(results.runs)} runs"
+    n_runs = len(results.runs)
+    runs = {1: "The run", 2: "Both runs"}.get(n_runs, f"All {n_runs} runs")
+    commands = ", ".join(f"`{command}`" for command in results.commands)
     minutes = f"{results.minutes:.0f} minutes" if results.minutes > 1.5 else "about a minute"
     text = (
-        f"`{about['command']}`, commit {about['commit']}, on {about['processor']}, {threads} on "
+        f"{commands}, commit {about['commit']}, on {about['processor']}, {threads} on "
         f"{about['cores']} cores, with Python {about['python']}, NumPy {about['numpy']}, SciPy "
         f"{about['scipy']} and scikit-learn {about['scikit-learn']}. {runs} took {minutes}"
     )

@@ -62,7 +62,7 @@ COLUMNS = {
 
 def models_table(results):
     (found,) = results.runs.values()
-    models = {label: run for label, run in found.items() if label != "wall"}
+    models = {label: run for label, run in found.items() if isinstance(run, dict)}
     return runs_table("", COLUMNS, models)
 
 

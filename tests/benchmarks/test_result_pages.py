@@ -98,6 +98,20 @@ def test_results_of_two_commits_are_not_mixed(tmp_path, monkeypatch):
         Results.resume(file)
 
 
+def test_runs_of_two_commands_keep_both(tmp_path, monkeypatch):
+    file = tmp_path / "any.json"
+    monkeypatch.setattr(results.sys, "argv", ["benchmarks/any.py", "--rows", "10"])
+    Results(file).add("first", {"wall": 1.0})
+    Results.resume(file).add("second", {"wall": 1.0})
+    monkeypatch.setattr(results.sys, "argv", ["benchmarks/any.py", "--rows", "20", "--resume"])
+    Results.resume(file).add("third", {"wall": 1.0})
+    found = Results.read(file)
+    known, new = (f"python -m benchmarks.any --rows {rows}" for rows in (10, 20))
+    assert [run.get("command") for run in found.runs.values()] == [None, None, new]
+    assert found.commands == [known, new]
+    assert tables.setup(found).startswith(f"`{known}`, `{new}`, commit ")
+
+
 def test_tables_without_results(tmp_path):
     parser = command.parser_of("A benchmark.")
     with pytest.raises(FileNotFoundError, match=r"any\.json"):
@@ -123,8 +137,9 @@ def test_the_setup_counts_runs_and_minutes(tmp_path):
     found.add("first", {"wall": 20.0})
     assert tables.setup(found).endswith(". The run took about a minute.")
     found.add("second", {"wall": 220.0, "stopped": 220})
-    expected = ". All 2 runs took 4 minutes; the limit stopped 1 of them."
-    assert tables.setup(found).endswith(expected)
+    assert tables.setup(found).endswith(". Both runs took 4 minutes; the limit stopped 1 of them.")
+    found.add("third", {"wall": 60.0})
+    assert tables.setup(found).endswith(". All 3 runs took 5 minutes; the limit stopped 1 of them.")
 
 
 def test_numbers_of_a_run():
