@@ -9,8 +9,9 @@ from reference import all_kernels, kernel_matrix, svc_dual, svc_gap
 
 from hssvm import _core
 from hssvm.kernels import CallableKernel, Gaussian, Linear
+from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
-from hssvm.solvers import Solution, Status, solve_small
+from hssvm.solvers import Solution, Status, solve_interior, solve_small
 from hssvm.solvers.small import small_solver
 
 
@@ -20,9 +21,16 @@ def solve(problem, kernel, X, start, *arguments):
     return solution
 
 
+def solve_by_interior_points(problem, kernel, X, start, tol):
+    solution = Solution.empty(start)
+    solve_interior(problem, LazyKernelMatrix(kernel, X), solution, tol)
+    return solution
+
+
+@pytest.mark.parametrize("solve", [solve, solve_by_interior_points])
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 40), log_C=st.floats(-2, 3))
-def test_agrees_with_another_solver(seed, n, log_C):
+def test_agrees_with_another_solver(solve, seed, n, log_C):
     rng = np.random.default_rng(seed)
     X, y = two_moons(rng, n)
     y[:2] = 1, -1

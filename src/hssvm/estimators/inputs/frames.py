@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 NAMED = 5
 """Number of columns that an error names."""
@@ -66,8 +67,15 @@ def _holds_numbers(X: Any, position: int, dtype: Any) -> bool:
     if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
         return False
     column = X.iloc[:, position]
+    return are_numbers(column[column.notna()].to_numpy())
+
+
+def are_numbers(values: NDArray[Any]) -> bool:
+    """Whether an array contains numbers; objects are converted to find out."""
+    if values.dtype.kind != "O":
+        return _is_numeric(values.dtype)
     try:
-        column[column.notna()].to_numpy().astype(np.float64)
+        values.astype(np.float64)
     except (TypeError, ValueError):
         return False
     return True

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from hssvm.estimators.inputs.frames import is_frame, require_no_missing, require_numbers
+from hssvm.estimators.inputs.frames import (
+    are_numbers,
+    is_frame,
+    require_no_missing,
+    require_numbers,
+)
 from hssvm.estimators.inputs.labels import require_one_type
 from hssvm.kernels.sparse_format import require_valid_sparse
 from hssvm.messages import api, value_error
@@ -57,7 +62,7 @@ def require_complete_target(y: Any, *, numeric: bool = False) -> None:
             f"y has missing values in {rows.size:,} of {values.shape[0]:,} rows, first in row "
             f"{rows[0]}; remove these rows from X and y"
         )
-    if numeric and values.ndim and not _is_numeric(values):
+    if numeric and values.ndim and not are_numbers(values):
         raise value_error(f"y contains labels, not numbers; use {api:SVC} for classification")
     if values.dtype.kind == "U" and isinstance(y, list | tuple):  # NumPy has converted numbers
         require_one_type(y)
@@ -75,13 +80,3 @@ def _is_missing(y: Any, values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
-
-
-def _is_numeric(values: NDArray[Any]) -> bool:
-    if values.dtype.kind != "O":
-        return values.dtype.kind in "fiubc"
-    try:
-        values.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
