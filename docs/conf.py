@@ -31,6 +31,7 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 highlight_language = "none"
+smartquotes = False  # quotes in messages and options stay as they are typed
 modindex_common_prefix = ["hssvm."]
 
 # The names of parameters in docstrings (`X`, `tol`) are not objects of their own.

@@ -79,18 +79,10 @@ def problems_table(results):
             ours, theirs = (found[library][which] for library in LIBRARIES)
             cells += [seconds(ours), seconds(theirs), times(theirs / ours)]
         lines.append([*cells, percent(found["same"])])
-    head = [
-        "data set",
-        "class",
-        "fit",
-        "scikit-learn",
-        "",
-        "predict",
-        "scikit-learn",
-        "",
-        "same, %",
-    ]
-    return table(head, lines, left=2)
+    head = ["data set", "class"]
+    for what in ("fit", "predict"):
+        head += [what, f"{what}, scikit-learn", f"{what}, ratio"]
+    return table([*head, "same, %"], lines, left=2)
 
 
 TABLES = {"setup": setup, "problems": problems_table}

@@ -77,8 +77,10 @@ def method_table(method):
             costs = [number(cost, 2) for cost in run["costs"]]
             errors = [f"{x:.4f}" for x in (*run["log loss"], *run["calibration error"])]
             lines.append([name + classes, seconds(run["fit"]), *costs, *errors])
-        head = ["data set", "fit", "cost", "wrapper", "log loss", "wrapper", "calibration error"]
-        return table([*head, "wrapper"], lines)
+        head = ["data set", "fit"]
+        for what in ("cost", "log loss", "calibration error"):
+            head += [what, f"{what}, wrapper"]
+        return table(head, lines)
 
     return render
 

@@ -1,11 +1,12 @@
-"""The rooms of the code, from the import contract, and the way of the rows through them.
+"""The packages by layer of the import contract, and the path of X through them.
 
 Both are read from the code: the layers from pyproject.toml, the purpose of a package from the first
-line of its docstring, and the way of X from the calls of a fit.
+line of its docstring, and the path of X from the calls of a fit.
 """
 
 import ast
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -19,7 +20,11 @@ plt.style.use("chart.mplstyle")
 ROOT = Path("../..")
 SOURCE = ROOT / "src" / "hssvm"
 NAME, TEXT, STEP = "#757d86", "#8d949c", "#2f80c3"
-SIZE = 8
+SIZE, LINE, WIDTH, GAP = 10, 0.2, 8.2, 0.08
+"""Points of the letters; inches of a line, of the picture, and between boxes."""
+
+LETTERS = 12.5
+"""In an inch, at most."""
 
 
 def layers():
@@ -37,7 +42,7 @@ def purpose(package):
     return ast.get_docstring(ast.parse(file.read_text())).splitlines()[0].replace("`", "")
 
 
-def way_of_rows():
+def path_of_rows():
     """Modules that receive X in a fit on the exact kernel, in the order of their first call."""
     X = np.random.default_rng(0).standard_normal((3500, 2))
     found = {}
@@ -56,31 +61,41 @@ def way_of_rows():
     return found
 
 
-def shortened(text, width):
-    """The first words of a text, in at most this many letters."""
-    return text if len(text) <= width else f"{text[:width].rsplit(' ', 1)[0]} ..."
+def lines_of(package, width):
+    """What a package is for, in lines that fit into its box."""
+    return textwrap.wrap(purpose(package), int(LETTERS * (width - 3 * GAP)))
+
+
+def in_columns(package, width):
+    """Steps of a package, in lines of one, or of two where there is room."""
+    found = steps.get(package, [])
+    n_lines = -(-len(found) // (2 if width == WIDTH else 1))
+    return [found[i::n_lines] for i in range(n_lines)]
 
 
 steps = {}
-for number, (module, function) in enumerate(way_of_rows().items(), 1):
+for number, (module, function) in enumerate(path_of_rows().items(), 1):
     package = module.partition(".")[0]
     steps.setdefault(package, []).append(f"{number}  {module}.{function}")
 
-figure, ax = plt.subplots(figsize=(9, 10))
-top = 0.0
+boxes, top = [], 0.0
 for layer in layers():
-    lines = max(len(steps.get(package, [])) for package in layer)
-    height, width = 0.85 + 0.3 * lines, 10 / len(layer)
-    for column, package in enumerate(layer):
-        left = column * width
-        corner = left + 0.04, top - height + 0.1
-        ax.add_patch(plt.Rectangle(corner, width - 0.08, height - 0.1, fill=False, color=TEXT))
-        ax.text(left + 0.15, top - 0.1, package, va="top", weight="bold", color=NAME)
-        text = shortened(purpose(package), 100 // len(layer))
-        ax.text(left + 0.15, top - 0.42, text, va="top", fontsize=SIZE, color=TEXT)
-        for line, step in enumerate(steps.get(package, [])):
-            y = top - 0.74 - 0.3 * line
-            ax.text(left + 0.25, y, step, va="top", fontsize=SIZE, color=STEP)
-    top -= height
-ax.set(xlim=(0, 10), ylim=(top, 0.05))
+    width = WIDTH / len(layer)
+    written = {package: (lines_of(package, width), in_columns(package, width)) for package in layer}
+    height = LINE * (1 + max(sum(map(len, lines)) for lines in written.values())) + 3 * GAP
+    boxes += [(i * width, top, width, height, *item) for i, item in enumerate(written.items())]
+    top += height
+
+figure, ax = plt.subplots(figsize=(WIDTH, top))
+ax.set(xlim=(0, WIDTH), ylim=(top, 0))
 ax.axis("off")
+for left, upper, width, height, package, (lines, rows) in boxes:
+    corner = left + GAP / 2, upper + GAP / 2
+    ax.add_patch(plt.Rectangle(corner, width - GAP, height - GAP, fill=False, color=TEXT))
+    x, y = left + 1.5 * GAP, upper + 1.5 * GAP
+    ax.text(x, y, package, va="top", weight="bold", fontsize=SIZE + 1, color=NAME)
+    ax.text(x, y + LINE, "\n".join(lines), va="top", fontsize=SIZE, color=TEXT, linespacing=1.25)
+    for i, row in enumerate(rows, 1 + len(lines)):
+        for column, step in enumerate(row):
+            place = x + column * width / 2, y + LINE * i
+            ax.text(*place, step, va="top", fontsize=SIZE, color=STEP)
