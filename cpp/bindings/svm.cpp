@@ -154,7 +154,7 @@ void bind_parts(nb::module_& m) {
             {
                 ReleaseGil release;
                 const auto make = [&](const Index* own, Index q, hss::Buffer<T>& buffer) {
-                    return svm::WholeKernelRows<T>(*K.matrix, own, q, buffer);
+                    return svm::AnyKernelRows<T>(*K.matrix, own, q, buffer);
                 };
                 svm::solve_parts<T>(make, parts, watched);
             }

@@ -71,6 +71,12 @@ void route(const Rows& X, Index depth, Matrix<const T> directions, Array<const T
     });
 }
 
+void ties_below(Index first, Index n_ties, Index n_below, std::uint64_t seed, Array<bool> below) {
+    require(first >= 0 && first + size(below) <= n_ties && n_below >= 0 && n_below <= n_ties,
+            "ties_below: there are fewer ties");
+    hss::Ties{n_ties, n_below, seed}.draw(first, size(below), below.data());
+}
+
 template <class T>
 void bind_functions(nb::module_& m) {
     m.def("split_level", &split_level<T>, "X"_a, "halves"_a, "seeds"_a.noconvert(), "n_samples"_a,
@@ -89,6 +95,8 @@ void bind_tree(nb::module_& m) {
     bind_functions<double>(m);
     m.def("sample_positions", &sample_positions, "n_rows"_a, "n_samples"_a, "seed"_a,
           "positions"_a.noconvert());
+    m.def("ties_below", &ties_below, "first"_a, "n_ties"_a, "n_below"_a, "seed"_a,
+          "below"_a.noconvert());
 }
 
 }  // namespace bindings

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -110,10 +111,37 @@ void project(const Rows& X, const T* directions, const Index* node, T* values) {
     });
 }
 
+// Many rows may lie exactly on a median, and then n_below of these n_ties rows belong to the lower
+// half: of every 64 consecutive ones the same share, drawn at random. So the halves are alike
+// whatever the order of the rows, which may be sorted by class; and which half a row belongs to
+// follows from its place among the ties alone.
+struct Ties {
+    static constexpr Index together = 64;
+    Index n_ties, n_below;
+    std::uint64_t seed;
+
+    // below[i]: whether the row at place first + i is in the lower half.
+    void draw(Index first, Index count, bool* below) const {
+        std::vector<std::pair<std::uint64_t, Index>> drawn;
+        const Index last = first + count;
+        for (Index begin = first / together * together; begin < last; begin += together) {
+            const Index end = std::min(n_ties, begin + together);
+            drawn.clear();
+            for (Index j = begin; j < end; ++j)
+                drawn.emplace_back(random_bits(seed ^ 0xD6E8FEB86659FD93u, j), j);
+            std::sort(drawn.begin(), drawn.end());
+            const Index share = end * n_below / n_ties - begin * n_below / n_ties;
+            for (Index i = 0; i < end - begin; ++i) {
+                const Index j = drawn[i].second;
+                if (j >= first && j < last) below[j - first] = i < share;
+            }
+        }
+    }
+};
+
 // Reorders perm so that the first half of each node is below the threshold of its split; writes
 // directions (n_nodes, p) and thresholds (n_nodes). Node i owns perm[halves[2 i] : halves[2 i +
-// 2]], and its upper half begins at halves[2 i + 1]. Rows keep their order within each half. Points
-// on the threshold may be in either half: those that come first in perm are in the lower one.
+// 2]], and its upper half begins at halves[2 i + 1]. Rows keep their order within each half.
 template <class T, class Rows>
 void split_level(const Rows& X, const Index* halves, Index n_nodes, const std::uint64_t* seeds,
                  const TwoMeansOptions& options, Index* perm, T* directions, T* thresholds) {
@@ -133,18 +161,23 @@ void split_level(const Rows& X, const Index* halves, Index n_nodes, const std::u
         }
     });
     parallel_for(n_nodes, [&](Index i) {
-        const Index begin = halves[2 * i], middle = halves[2 * i + 1], end = halves[2 * i + 2];
-        std::vector<std::pair<T, Index>> ranked(static_cast<std::size_t>(end - begin));
-        for (Index q = begin; q < end; ++q) ranked[q - begin] = {values[q], q};
-        const auto cut = ranked.begin() + (middle - begin);
-        std::nth_element(ranked.begin(), cut, ranked.end());
-        thresholds[i] = std::max_element(ranked.begin(), cut)->first / 2 + cut->first / 2;
-        const auto first_above = *cut;
+        const Index begin = halves[2 * i], end = halves[2 * i + 2];
+        const Index n_lower = halves[2 * i + 1] - begin;
+        std::vector<T> ranked(values.begin() + begin, values.begin() + end);
+        std::nth_element(ranked.begin(), ranked.begin() + n_lower, ranked.end());
+        const T median = ranked[n_lower];
+        thresholds[i] =
+            *std::max_element(ranked.begin(), ranked.begin() + n_lower) / 2 + median / 2;
+        const auto is_less = [&](T value) { return value < median; };
+        const Index n_less = std::count_if(ranked.begin(), ranked.begin() + n_lower, is_less);
+        const Index n_ties = std::count(ranked.begin(), ranked.end(), median);
+        std::unique_ptr<bool[]> tie_below(new bool[static_cast<std::size_t>(n_ties)]);
+        Ties{n_ties, n_lower - n_less, seeds[i]}.draw(0, n_ties, tie_below.get());
         std::vector<Index> above;
-        above.reserve(static_cast<std::size_t>(end - middle));
-        Index below = begin;
+        above.reserve(static_cast<std::size_t>(end - begin - n_lower));
+        Index below = begin, tie = 0;
         for (Index q = begin; q < end; ++q) {
-            if (std::pair<T, Index>(values[q], q) < first_above)
+            if (is_less(values[q]) || (values[q] == median && tie_below[tie++]))
                 perm[below++] = perm[q];
             else
                 above.push_back(perm[q]);

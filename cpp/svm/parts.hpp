@@ -83,21 +83,60 @@ class OwnKernelRows {
     T diagonal(Index i) const { return K.diagonal(i); }
 };
 
-// The kernel matrix of any rows, computed as a whole.
+// The kernel matrix of any rows; a few rows are computed together, when one is first needed, so
+// that a solver that should stop need not wait for the others.
 template <class T>
-class WholeKernelRows {
-    const hss::View<T> values;
-    const DenseMatrix<T> K;
+class AnyKernelRows {
+    static constexpr Index together = 64, tile = 16;
+    const hss::KernelMatrix& matrix;
+    const Index* const rows;
+    const Index q;
+    T* const values;
+    std::vector<T> strip;  // (together, q), column by column
+    std::vector<char> known;
 
   public:
-    WholeKernelRows(const hss::KernelMatrix& matrix, const Index* rows, Index q,
-                    hss::Buffer<T>& buffer)
-        : values(buffer.take(q, q)), K{values.data, q} {
-        matrix.block(rows, q, rows, q, values);
+    AnyKernelRows(const hss::KernelMatrix& matrix, const Index* rows, Index q,
+                  hss::Buffer<T>& buffer)
+        : matrix(matrix), rows(rows), q(q), values(buffer.take(q * q)),
+          strip(static_cast<std::size_t>(std::min(q, together) * q)),
+          known(static_cast<std::size_t>((q + together - 1) / together), 0) {}
+    const T* row(Index i) {
+        if (!known[i / together]) compute(i / together * together);
+        known[i / together] = 1;
+        return values + i * q;
     }
-    const T* row(Index i) const { return K.row(i); }
-    T diagonal(Index i) const { return K.diagonal(i); }
+    T diagonal(Index i) const {
+        T value;
+        matrix.block(rows + i, 1, rows + i, 1, hss::View<T>(&value, 1, 1));
+        return value;
+    }
+
+  private:
+    void compute(Index first) {
+        const Index width = std::min(together, q - first);
+        const hss::View<T> block(strip.data(), width, q);
+        matrix.block(rows + first, width, rows, q, block);
+        for (Index begin = 0; begin < q; begin += tile)
+            for (Index i = 0; i < width; ++i)
+                for (Index j = begin; j < std::min(q, begin + tile); ++j)
+                    values[(first + i) * q + j] = block(i, j);
+    }
 };
+
+// The kernel matrix of a part that is only evaluated, at z = 0.
+template <class T>
+struct NoKernelRows {
+    const T* row(Index) const { return nullptr; }
+    T diagonal(Index) const { return T(1); }
+};
+
+template <class T>
+bool starts_at_zero(const Parts<T>& parts, Index c) {
+    const T* first = parts.z + parts.offsets[c] * parts.k;
+    const T* last = parts.z + parts.offsets[c + 1] * parts.k;
+    return std::all_of(first, last, [](T z) { return z == 0; });
+}
 
 // Solves the columns of part c one after the other; they share its kernel values.
 template <class T, class Matrix>
@@ -135,6 +174,10 @@ template <class T, class Make>
 void solve_parts(Make&& make, const Parts<T>& parts, Watch& watch) {
     std::vector<hss::Buffer<T>> buffers(static_cast<std::size_t>(hss::thread_count()));
     watched_for(parts.n_parts, watch, [&](Index c) {
+        if ((watch.stopped() || parts.max_steps[c] == 0) && starts_at_zero(parts, c)) {
+            NoKernelRows<T> K;
+            return solve_part<T>(K, parts, c, watch);
+        }
         const Index begin = parts.offsets[c];
         auto K = make(parts.rows + begin, parts.offsets[c + 1] - begin, buffers[hss::thread_num()]);
         solve_part<T>(K, parts, c, watch);

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import hssvm.dask.cells.medians
-from hssvm.dask.cells.medians import Counts, Medians, Sketch, enclose, upper_half
+from hssvm.dask.cells.medians import Counts, Medians, Sketch, enclose
 
 
 @pytest.mark.parametrize("points", [2, 5, 1024])
@@ -33,20 +33,21 @@ def test_the_same_as_sorting(points, seed, n, n_groups, n_blocks, n_values):
         sketches = [Sketch.of(value[own], group[own], n_groups) for own in blocks]
     low, high = enclose(sketches, rank)
     counts = [Counts.of(value[own], group[own], low, high) for own in blocks]
-    found = Medians.of(counts, rank)
-    upper = [
-        upper_half(value[own], group[own], found.value, ties)
-        for own, ties in zip(blocks, found.ties, strict=True)
-    ]
+    found = Medians.of(counts, rank, rng.integers(2**63, size=n_groups, dtype=np.uint64))
+    upper = np.concatenate(
+        [
+            one.upper_half(value[own], group[own])
+            for own, one in zip(blocks, found.of_blocks(), strict=True)
+        ]
+    )
     for g in range(n_groups):
         own = np.flatnonzero(group == g)
-        order = own[np.argsort(value[own], kind="stable")]
-        assert found.value[g] == value[order[rank[g]]]
-        assert found.before[g] == value[order[rank[g] - 1]]
-        expected = np.zeros(n, bool)
-        expected[order[rank[g] :]] = True
-        assert_array_equal(np.concatenate(upper)[own], expected[own])
-        assert_array_equal(
-            found.n_before[:, g], [(~expected & (group == g))[rows].sum() for rows in blocks]
-        )
+        ordered = np.sort(value[own])
+        assert found.value[g] == ordered[rank[g]]
+        assert found.before[g] == ordered[rank[g] - 1]
+        assert (~upper[own]).sum() == rank[g]
+        assert value[own][~upper[own]].max() == ordered[rank[g] - 1]
+        assert value[own][upper[own]].min() == ordered[rank[g]]
+        lower = ~upper & (group == g)
+        assert_array_equal(found.n_lower[:, g], [lower[rows].sum() for rows in blocks])
     assert found.value.dtype == value.dtype

@@ -25,8 +25,10 @@ def read_blocks(
     partitions: Sequence[Delayed],
     layout: Layout,
     owners: Sequence[str],
-    folds: tuple[Task, Kernel, int] | None,
-) -> tuple[list[Future], NDArray[np.int64]]:
+    task: Task,
+    kernel: Kernel,
+    seed: int | None,
+) -> list[Future]:
     """Read all partitions a second time, into a block of about equal size per worker.
 
     Parameters
@@ -36,45 +38,43 @@ def read_blocks(
         The partitions of the plan, in the same order.
     layout : Layout
     owners : list of addresses of workers
-    folds : (task, kernel, seed), optional
+    task, kernel
+        Rows that count for nothing in the problem are left out.
+    seed : int, optional
         If given, every row is assigned to a fold.
 
     Returns
     -------
-    blocks : list of Future
+    list of Future
         Futures of `PartRows`.
-    begins : (n_blocks + 1,) int64
-        Index of the first row of every block, and finally the number of rows.
     """
     filled = np.flatnonzero(np.diff(layout.offsets))
     goals = layout.n_rows * np.arange(1, len(owners)) // len(owners)
     cuts = np.searchsorted(layout.offsets[filled], goals)
     groups = [group for group in np.split(filled, cuts) if group.size]
-    shared = delayed(identity, pure=False, traverse=False)((layout, folds))
+    shared = delayed(identity, pure=False, traverse=False)((layout, task, kernel, seed))
     blocks = []
     for owner, group in zip(owners, groups, strict=False):
         own = [partitions[i] for i in group.tolist()]
         block = delayed(block_of, pure=False)(own, layout.offsets[group], shared)
-        options = {"workers": [owner], "allow_other_workers": True}
-        blocks.append(client.compute(block, **options))
-    return blocks, layout.offsets[[*(group[0] for group in groups), -1]]
+        blocks.append(client.compute(block, workers=[owner], allow_other_workers=True))
+    return blocks
 
 
 def block_of(
     partitions: Sequence[Partition],
     offsets: NDArray[np.int64],
-    shared: tuple[Layout, tuple[Task, Kernel, int] | None],
+    shared: tuple[Layout, Task, Kernel, int | None],
 ) -> PartRows:
     """Join consecutive partitions, whose first rows have the indices `offsets`."""
-    layout, folds = shared
-    rows = join(
-        [converted(one, layout, int(i)) for one, i in zip(partitions, offsets, strict=True)]
-    )
-    if folds is None:
-        return rows
-    task, kernel, seed = folds
-    problem = task.problem(rows.X, rows.y, rows.weights, kernel)
-    return replace(rows, fold=assign_folds(problem.part(0).problem.strata, seed, int(rows.ids[0])))
+    layout, task, kernel, seed = shared
+    firsts = zip(partitions, offsets.tolist(), strict=True)
+    rows = join([converted(partition, layout, first) for partition, first in firsts])
+    problem = task.problem(rows.X, rows.y, rows.weights, kernel).part(0).problem
+    if seed is not None:
+        rows = replace(rows, fold=assign_folds(problem.strata, seed, int(rows.ids[0])))
+    counts = problem.bound.any(axis=1)
+    return rows if counts.all() else rows.split((~counts).astype(np.int64), 2)[0]
 
 
 def rows_at(block: PartRows, indices: NDArray[np.int64]) -> Rows:

@@ -18,6 +18,7 @@ from hssvm.dask.cells.blocks import read_blocks, rows_at
 from hssvm.dask.cells.model import CellsModel
 from hssvm.dask.cells.tops import TopCutter
 from hssvm.dask.cells.train import CellJob, NodeSummary, summary_of, train_node
+from hssvm.dask.compression import n_rows_of
 from hssvm.dask.plan import Layout
 from hssvm.dask.shuffle import PartRows, move_chunks
 from hssvm.dask.train import SENT_HELD_OUT_ROWS, HeldOut
@@ -86,10 +87,12 @@ def fit_cells(
     job = CellJob(
         task, kernel, plan, deadline, max(1, layout.n_rows // (SENT_HELD_OUT_ROWS * len(owners)))
     )
-    folds = (task, kernel, plan.seed) if plan.n_folds else None
     with report.stage("shuffle"):
-        blocks, begins = read_blocks(client, partitions, layout, owners, folds)
-    depth = depth_for(layout.n_rows, plan.leaf_size)
+        seed = plan.seed if plan.n_folds else None
+        blocks = read_blocks(client, partitions, layout, owners, task, kernel, seed)
+        sizes = [client.submit(n_rows_of, block, pure=False) for block in blocks]
+        begins = np.cumsum([0, *values_of(client, sizes, should_stop)])
+    depth = depth_for(int(begins[-1]), plan.leaf_size)
     n_nodes = n_nodes_for(len(owners), depth)
     cutter = TopCutter(client, blocks, begins, layout, SPLITTER, should_stop)
     grower = Grower(client, cutter, owners, job, report, should_stop)
@@ -124,7 +127,7 @@ def fit_cells(
         total.n_support = model.n_support()
         if len(trees) > 1:
             with report.stage("finish"):
-                rows = _rows_at(client, blocks, begins, compared_rows(layout.n_rows, plan.seed))
+                rows = _rows_at(client, blocks, begins, compared_rows(int(begins[-1]), plan.seed))
                 total.compare_trees(model.decisions_of_trees(rows), SERIAL)
     finally:
         for future in [*blocks, *cutter.nodes, *cutter.temporary]:
@@ -227,7 +230,7 @@ def _mean_of(trees: Sequence[HeldOut]) -> HeldOut:
 def _rows_at(
     client: Client, blocks: Sequence[Future], begins: NDArray[np.int64], ids: NDArray[np.int64]
 ) -> Rows:
-    """Rows with the given indices, which are ascending."""
+    """Rows of the blocks at the given places, which are ascending."""
     ends = np.searchsorted(ids, begins)
     futures = [
         client.submit(rows_at, block, ids[a:b] - begin, pure=False)

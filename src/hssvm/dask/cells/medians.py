@@ -1,9 +1,8 @@
 """Exact medians of values in several blocks, from a few numbers per block.
 
 There are several groups of values, the nodes of a level of all trees. In every group, the element
-of a given rank is to be found, in the order of (value, index), as one machine would find it with
-`nth_element`. A *sketch* of every block bounds the ranks of its values; between two values that
-enclose the element, the blocks then count theirs.
+of a given rank is to be found. A *sketch* of every block bounds the ranks of its values; between
+two values that enclose the element, the blocks then count theirs.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.hss.ties import Ties
 from hssvm.hss.tree import Node
 from hssvm.kernels.aligned import Aligned
 from hssvm.kernels.base import Floats, sort_groups
@@ -124,73 +124,88 @@ def distinct(
 
 
 @dataclass(frozen=True, eq=False)
-class Medians:
+class Medians(Aligned):
     """The elements that were searched for.
 
     Attributes
     ----------
     value, before : (n_groups,)
         Values of the given rank, and of the rank before it.
-    ties : (n_blocks, n_groups) int64
-        Number of rows of every block with this value that come before the element, in the order
-        of the rows.
-    n_before : (n_blocks, n_groups) int64
-        Number of all rows of every block that come before it.
+    ties : list of Ties
+        The values that equal it, in all blocks.
+    n_ties : (n_blocks, n_groups) int64
+        Number of them in each block.
+    n_lower : (n_blocks, n_groups) int64
+        Number of rows of each block in the lower half.
     """
 
     value: Floats
     before: Floats
-    ties: NDArray[np.int64]
-    n_before: NDArray[np.int64]
+    ties: list[Ties]
+    n_ties: NDArray[np.int64]
+    n_lower: NDArray[np.int64]
 
     @classmethod
-    def of(cls, counts: Sequence[Counts], rank: NDArray[np.int64]) -> Medians:
+    def of(
+        cls, counts: Sequence[Counts], rank: NDArray[np.int64], seeds: NDArray[np.uint64]
+    ) -> Medians:
         """Find the elements of the given rank, (n_groups,)."""
-        below = np.stack([one.below for one in counts])
         group, value, count = distinct(
             np.concatenate([one.group for one in counts]),
             np.concatenate([one.value for one in counts]),
             np.concatenate([one.count for one in counts]),
         )
+        n_lower = np.stack([one.below for one in counts])
         begins = np.searchsorted(group, np.arange(rank.size))
-        at_most = _within(count, begins, group) + below.sum(axis=0)[group]
+        at_most = _within(count, begins, group) + n_lower.sum(axis=0)[group]
         at, at_before = (
             begins + np.bincount(group[at_most < r[group] + 1], minlength=rank.size)
             for r in (rank, rank - 1)
         )
-        ties = rank - (at_most - count)[at]
-        median, n_before, taken = value[at], below, []
+        median, n_below = value[at], rank - (at_most - count)[at]
+        columns = count[at].tolist(), n_below.tolist(), seeds.tolist()
+        ties = [Ties(*own) for own in zip(*columns, strict=True)]
+        n_ties = np.zeros_like(n_lower)
         for block, one in enumerate(counts):
-            equal = one.value == median[one.group]
-            n_equal = np.bincount(one.group[equal], one.count[equal], rank.size).astype(np.int64)
-            taken.append(np.minimum(n_equal, ties))
-            ties = ties - taken[-1]
-            less = one.value < median[one.group]
-            own = np.bincount(one.group[less], one.count[less], rank.size).astype(np.int64)
-            n_before[block] += own + taken[-1]
-        return cls(median, value[at_before], np.stack(taken), n_before)
+            less, equal = (compare(one.value, median[one.group]) for compare in (np.less, np.equal))
+            np.add.at(n_lower[block], one.group[less], one.count[less])
+            n_ties[block, one.group[equal]] = one.count[equal]
+        ends = np.cumsum(n_ties, axis=0)
+        for g, own in enumerate(ties):
+            n_lower[:, g] += np.diff([own.count_below(int(end)) for end in ends[:, g]], prepend=0)
+        return cls(median, value[at_before], ties, n_ties, n_lower)
+
+    def of_blocks(self) -> list[BlockMedians]:
+        """What each block needs."""
+        firsts = np.cumsum(self.n_ties, axis=0) - self.n_ties
+        return [BlockMedians(self.value, self.ties, first) for first in firsts]
 
 
-def upper_half(
-    value: Floats, group: NDArray[np.int64], median: Floats, ties: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Whether the rows of a block, (n,), are not before the median of their group.
+@dataclass(frozen=True, eq=False)
+class BlockMedians(Aligned):
+    """The medians of all groups, for one block.
 
-    Parameters
+    Attributes
     ----------
-    value : (n,)
-    group : (n,) int64
-    median : (n_groups,)
-    ties : (n_groups,) int64
-        See `Medians`.
+    value : (n_groups,)
+    ties : list of Ties
+    first : (n_groups,) int64
+        Number of ties in earlier blocks.
     """
-    upper = value >= median[group]
-    equal = np.flatnonzero(value == median[group])
-    order, ends = sort_groups(group[equal], median.size)
-    place = np.empty(equal.size, np.int64)
-    place[order] = np.arange(equal.size) - ends[group[equal][order]]
-    upper[equal] = place >= ties[group[equal]]
-    return upper
+
+    value: Floats
+    ties: list[Ties]
+    first: NDArray[np.int64]
+
+    def upper_half(self, value: Floats, group: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the rows of the block, (n,), are in the upper half of their group."""
+        upper = value > self.value[group]
+        equal = np.flatnonzero(value == self.value[group])
+        order, ends = sort_groups(group[equal], self.value.size)
+        for g in np.flatnonzero(np.diff(ends)).tolist():
+            rows, first = equal[order[ends[g] : ends[g + 1]]], int(self.first[g])
+            upper[rows] = ~self.ties[g].below(first, first + rows.size)
+        return upper
 
 
 def halves_of(n: int, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm._threads import openmp_threads
-from hssvm.dask.cells.medians import Counts, Medians, Sketch, enclose, halves_of, upper_half
+from hssvm.dask.cells.medians import BlockMedians, Counts, Medians, Sketch, enclose, halves_of
 from hssvm.dask.plan import Layout
 from hssvm.dask.shuffle import PartRows
 from hssvm.dask.waiting import ShouldStop, values_of
@@ -64,9 +64,9 @@ class TopCutter:
             seeds_here = np.concatenate([tree[level] for tree in of_trees])
             n_rows, rank = (np.tile(half, n_trees) for half in halves_of(n, level))
             here = self._directions(sizes, n_rows, seeds_here)
-            found, values = self._medians(here, rank)
-            self.nodes = self._each(descend, values, self.nodes, found.value, list(found.ties))
-            sizes = np.stack([found.n_before, sizes - found.n_before], axis=2)
+            found, values = self._medians(here, rank, seeds_here)
+            self.nodes = self._each(descend, values, self.nodes, found.of_blocks())
+            sizes = np.stack([found.n_lower, sizes - found.n_lower], axis=2)
             sizes = sizes.reshape(len(self.blocks), -1)
             directions.append(here.reshape(n_trees, -1, width))
             thresholds.append((found.before / 2 + found.value / 2).reshape(n_trees, -1))
@@ -110,13 +110,15 @@ class TopCutter:
             ]
         )
 
-    def _medians(self, directions: Floats, rank: NDArray[np.int64]) -> tuple[Medians, list[Future]]:
+    def _medians(
+        self, directions: Floats, rank: NDArray[np.int64], seeds: NDArray[np.uint64]
+    ) -> tuple[Medians, list[Future]]:
         """Find the medians of the projections, which stay on the workers."""
         values = self._each(project, self.nodes, directions)
         sketches = self._each(sketch_of, values, self.nodes, rank.size)
         bounds = enclose(self._values(sketches), rank)
         counts = self._each(counts_of, values, self.nodes, *bounds)
-        return Medians.of(self._values(counts), rank), values
+        return Medians.of(self._values(counts), rank, seeds), values
 
     def _each(self, function: Callable[..., Any], *arguments: Any) -> list[Future]:
         """Call a function for every block; a list has an argument for each, others are shared."""
@@ -178,12 +180,8 @@ def counts_of(
 
 
 def descend(
-    block: PartRows,
-    values: Floats,
-    nodes: NDArray[np.int64],
-    median: Floats,
-    ties: NDArray[np.int64],
+    block: PartRows, values: Floats, nodes: NDArray[np.int64], medians: BlockMedians
 ) -> NDArray[np.int64]:
     """Return the nodes of the rows on the next level."""
-    upper = upper_half(values, groups_of(nodes, median.size), median, ties)
+    upper = medians.upper_half(values, groups_of(nodes, medians.value.size))
     return 2 * nodes + upper.reshape(nodes.shape)

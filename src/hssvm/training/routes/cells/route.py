@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hssvm.hss.splitters import TwoMeansSplitter
 from hssvm.kernels.base import Floats, Kernel, Rows, require_no_overflow
+from hssvm.predictors import LeafwisePredictor
 from hssvm.problems import Problem
 from hssvm.training.data.checks import check_features, check_kernel
 from hssvm.training.out_of_fold import assign_folds, with_folds
@@ -50,22 +53,31 @@ def train_cells(
     fold = assign_folds(problem.strata, plan.seed) if plan.n_folds else None
     columns = problem if fold is None else with_folds(problem, fold, plan.n_folds)
 
+    # Rows that count for nothing are left out: a cell of such rows would have no model.
+    counting = np.flatnonzero(problem.bound.any(axis=1))
+    ignored = np.flatnonzero(~problem.bound.any(axis=1))
+    own = X if ignored.size == 0 else X[counting]
+
     def train_one(
         index: int, report: FitReport, monitor: Monitor, _start: Floats | None
     ) -> TrainedTree:
         if index == 0:
             monitor.advise(check_features(X, kernel), report)
             monitor.advise(check_kernel(X, kernel, plan.seed), report)
-        tree = build_tree(kernel, X, plan, report, index, SPLITTER)
+        tree = build_tree(kernel, own, plan, report, index, SPLITTER)
+        tree = replace(tree, perm=counting[tree.perm])
         with report.stage("solve"):
             cells = solve_cells(columns, kernel, X, tree, plan, monitor)
         k = problem.k
-        first = cells.first_columns(k)
+        first, expansions = cells.first_columns(k), cells.expansions(k)
         solution = total_of([first], first.Z, plan.tol)
         report.add_cells(solution, X.shape[1], tree.n_leaves, plan.tol)
         report.leaf_offsets = tree.offsets(tree.depth)
         out_of_fold = None if fold is None else cells.out_of_fold(fold, k, problem.clip)
-        return TrainedTree(solution, cells.expansions(k), report, out_of_fold)
+        if out_of_fold is not None and ignored.size:
+            model = LeafwisePredictor.of(kernel, X, [expansions], problem.clip)
+            out_of_fold[ignored] = model(X[ignored])
+        return TrainedTree(solution, expansions, report, out_of_fold)
 
     forest = grow(train_one, problem, kernel, X, plan, report, monitor, earlier=earlier)
     return forest.result(problem, kernel, X, plan.seed)
