@@ -93,9 +93,9 @@ def one_machine(results):
     peak = forest["peak"]
     n_rows = MACHINE_BYTES / peak
     return (
-        f"A worker took up to {number(peak / 1e3, 2)} kB per row (18 features, float32, default "
-        f"settings: a forest of {forest['trees']} trees), so a machine of 64 GB holds about "
-        f"{number(n_rows / 1e6, 2)} million rows."
+        f"With a forest of {forest['trees']} compressed kernels, a worker took up to "
+        f"{number(peak / 1e3, 2)} kB per row (18 features, float32), so a machine of 64 GB holds "
+        f"about {number(n_rows / 1e6, 2)} million rows."
     )
 
 
@@ -224,7 +224,7 @@ def working_sets(results):
         ]
         for run in runs
     ]
-    return table(["working set", "by free support vector", "rounds", "seconds"], lines)
+    return table(["working set", "per free support vector", "rounds", "seconds"], lines)
 
 
 def refinement(results):
@@ -235,7 +235,7 @@ def refinement(results):
         f"On {run['workers']} workers with {run['rows']:,} rows each, a fit on the exact kernel "
         f"took {rounds} rounds, with {number(run['syncs'] / rounds, 2)} synchronizations and "
         f"{number(run['bytes'] / rounds / 1e3, 2)} kB per round at the first worker: "
-        f"{number(run['bytes'] / rounds / run['working'], 2)} bytes by row of the working set."
+        f"{number(run['bytes'] / rounds / run['working'], 2)} bytes per row of the working set."
     )
 
 
@@ -270,7 +270,7 @@ def exact_growth(results):
     return (
         f"Support vectors grow like n^{number(powers['support'], 2)}, free ones like "
         f"n^{number(powers['free'], 2)}, and rounds like n^{number(powers['rounds'], 2)} between "
-        "the last two of these sizes, and the model assumes that they go on like this."
+        "the last two of these sizes, and the model assumes that these rates continue."
     )
 
 
