@@ -72,8 +72,14 @@ def test_any_partitions(inside, rng):
     same_model(model, local, X)
     lazy = model.decision_function(da.from_array(X, chunks=(700, -1)))
     assert_allclose(lazy.compute(), local.decision_function(X), atol=1e-9)
-    with pytest.raises(ValueError, match="certif"):
+    with pytest.raises(ValueError, match="certify needs one model of all rows"):
         model.certify(X, y)
+    w = np.arange(3000) >= 2000  # two blocks, and the first has only rows of weight 0
+    weighted = hssvm.dask.SVC(**parameters, client=inside).fit(
+        [delayed((X[:2000], y[:2000], w[:2000])), delayed((X[2000:], y[2000:], w[2000:]))]
+    )
+    expected = hssvm.SVC(**parameters).fit(X, y, w).decision_function(X)
+    assert_array_equal(weighted.to_local().decision_function(X), expected)
 
 
 def test_several_classes_regression_and_a_path(inside, rng):

@@ -12,6 +12,7 @@ files, or delayed partitions that the workers read. Reading order::
     supervisor      restarts from the last checkpoint (`checkpoints`) if a worker is lost
     fit             all stages of a fit, on the driver
     model           the parts of a model; decision values
+    cells           forests of cells, whose workers need nothing from each other
     certify         the duality gap of a model on the exact kernel
 """
 

@@ -123,7 +123,7 @@ def move_chunks(
     ----------
     client : distributed.Client
     chunks : dict of int to Delayed
-        Lists of `PartRows`, one per part, by the global index of the first row.
+        Lists of `PartRows`, one per part, by numbers in the order of the rows.
     owners : (n_parts,) addresses of workers
 
     Returns

@@ -184,8 +184,8 @@ class Grower:
         """Move the rows to the workers of their nodes."""
         cutter, place = self.cutter, index % TREES_AT_A_TIME
         chunks = {
-            int(begin): delayed(split_by_node, pure=False)(block, nodes, place, n_nodes)
-            for begin, block, nodes in zip(cutter.begins, cutter.blocks, cutter.nodes, strict=False)
+            i: delayed(split_by_node, pure=False)(block, nodes, place, n_nodes)
+            for i, (block, nodes) in enumerate(zip(cutter.blocks, cutter.nodes, strict=True))
         }
         return move_chunks(self.client, chunks, owners)
 
