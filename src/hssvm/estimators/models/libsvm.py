@@ -121,10 +121,10 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
 def integer_labels(classes: NDArray[Any]) -> NDArray[np.int64]:
     """Return labels as LIBSVM stores them: integers of 32 bits."""
     limits = np.iinfo(np.int32)
-    fits = classes.dtype.kind in "biuf" and bool(
+    within_limits = classes.dtype.kind in "biuf" and bool(
         np.all((classes >= limits.min) & (classes <= limits.max))
     )
-    labels = classes.astype(np.int64) if fits else np.empty(0, np.int64)
+    labels = classes.astype(np.int64) if within_limits else np.empty(0, np.int64)
     if not np.array_equal(labels, classes):
         raise ValueError(
             "the labels of LIBSVM are integers of at most 32 bits, but the model has the labels "

@@ -208,7 +208,7 @@ class KernelModel(
         super()._after_load(n_columns)
         for name in ("feature_shift_", "feature_factor_"):
             value = getattr(self, name)
-            fits = value is None or (
+            valid = value is None or (
                 has_form(value, np.float64, (self.n_features_in_,)) and np.isfinite(value).all()
             )
-            require(fits, f"{name} is invalid")
+            require(valid, f"{name} is invalid")
