@@ -13,6 +13,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernel_functions.hpp"
 #include "lapack.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"

@@ -44,7 +44,7 @@ inline int thread_count() {
 #endif
 }
 
-// The number of the calling thread among those of a loop.
+// The index of the calling thread among those of a loop.
 inline int thread_num() {
 #ifdef _OPENMP
     return omp_get_thread_num();
@@ -53,31 +53,28 @@ inline int thread_num() {
 #endif
 }
 
-// body(i) for i = 0 .. n-1 in no fixed order. The first exception stops the loop and is rethrown.
-template <class Body>
-void parallel_for(Index n, Body&& body) {
+// body(i, caller) for i = 0 .. n-1 in no fixed order, where `caller` says whether this is the
+// calling thread. When nothing is left for the calling thread, it calls wait(busy), with the number
+// of threads that still work. The first exception stops the loop and is rethrown.
+template <class Body, class Wait>
+void parallel_loop(Index n, Body&& body, Wait&& wait) {
     std::atomic<Index> next{0};
+    std::atomic<int> busy{0};
     std::exception_ptr error;
     std::mutex error_mutex;
-    const auto start = std::chrono::steady_clock::now();
-    auto run = [&](bool caller) noexcept {
-        auto last_check = start;
+    const auto run = [&](bool caller) noexcept {
+        ++busy;
         for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) {
             try {
-                body(i);
-                if (caller && check_interrupt) {
-                    const auto now = std::chrono::steady_clock::now();
-                    if (now - last_check > std::chrono::milliseconds(100)) {
-                        last_check = now;
-                        check_interrupt();
-                    }
-                }
+                body(i, caller);
             } catch (...) {
                 const std::lock_guard<std::mutex> lock(error_mutex);
                 if (!error) error = std::current_exception();
                 next = n;
             }
         }
+        --busy;
+        if (caller) wait(busy);
     };
     const int n_threads = n > 1 ? thread_count() : 1;
     if (n_threads == 1) {
@@ -89,6 +86,22 @@ void parallel_for(Index n, Body&& body) {
 #endif
     }
     if (error) std::rethrow_exception(error);
+}
+
+// body(i) for i = 0 .. n-1 in no fixed order. The first exception stops the loop and is rethrown.
+template <class Body>
+void parallel_for(Index n, Body&& body) {
+    auto last_check = std::chrono::steady_clock::now();
+    const auto checked = [&](Index i, bool caller) {
+        body(i);
+        if (!caller || !check_interrupt) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_check > std::chrono::milliseconds(100)) {
+            last_check = now;
+            check_interrupt();
+        }
+    };
+    parallel_loop(n, checked, [](const std::atomic<int>&) {});
 }
 
 }  // namespace hss

@@ -4,12 +4,8 @@
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <utility>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "hss/parallel.hpp"
 #include "hss/view.hpp"
@@ -56,37 +52,13 @@ class Watch {
 // asking while it waits for the others.
 template <class Body>
 void watched_for(Index n, Watch& watch, Body&& body) {
-    std::atomic<Index> next{0};
-    std::atomic<int> busy{0};
-    std::exception_ptr error;
-    std::mutex error_mutex;
-    const auto run = [&](bool caller) noexcept {
-        ++busy;
-        for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) {
-            try {
-                body(i);
-            } catch (...) {
-                const std::lock_guard<std::mutex> lock(error_mutex);
-                if (!error) error = std::current_exception();
-                next = n;
-            }
-        }
-        --busy;
-        while (caller && busy > 0) {
+    const auto ask_while = [&](const std::atomic<int>& busy) {
+        while (busy > 0) {
             watch.stopped();
             std::this_thread::sleep_for(std::chrono::microseconds(100));
         }
     };
-    const int n_threads = n > 1 ? hss::thread_count() : 1;
-    if (n_threads == 1) {
-        run(true);
-    } else {
-#ifdef _OPENMP
-#pragma omp parallel num_threads(n_threads)
-        run(omp_get_thread_num() == 0);
-#endif
-    }
-    if (error) std::rethrow_exception(error);
+    hss::parallel_loop(n, [&](Index i, bool) { body(i); }, ask_while);
 }
 
 }  // namespace svm

@@ -141,16 +141,9 @@ def compress_level_f32(
     rtol: float,
     children: ChildBases | None,
 ) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, ChildBases]: ...
-def compress_level_f64(
-    K: KernelMatrix,
-    candidates: _Indices,
-    offsets: _Indices,
-    samples: _Indices,
-    max_rank: int,
-    max_size: int,
-    rtol: float,
-    children: ChildBases | None,
-) -> tuple[_Indices, _Indices, _Indices, _Floats, _Floats, _Floats, ChildBases]: ...
+
+compress_level_f64 = compress_level_f32
+
 def factor_level(
     level: LevelLayout,
     K: KernelMatrix | None,
@@ -197,17 +190,9 @@ def interpolate_level_f32(
     rtol: float,
     atol: float,
 ) -> tuple[_Indices, _Indices, _Floats, _Floats]: ...
-def interpolate_level_f64(
-    K: KernelMatrix,
-    candidates: _Indices,
-    offsets: _Indices,
-    left: _Indices | None,
-    samples: _Indices,
-    sample_offsets: _Indices,
-    max_rank: int,
-    rtol: float,
-    atol: float,
-) -> tuple[_Indices, _Indices, _Floats, _Floats]: ...
+
+interpolate_level_f64 = interpolate_level_f32
+
 def leaf_weights(
     level: LevelLayout,
     skeleton_offsets: _Indices,

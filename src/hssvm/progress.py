@@ -22,6 +22,9 @@ from typing import TypeAlias
 EARLY = 0.1
 """Fraction of a stage below which the time left is unknown."""
 
+BAR_WIDTH = 20
+"""Width of a progress bar in text, in characters."""
+
 LINE_INTERVAL = 5.0
 """Minimum number of seconds between two lines of solvers in a log that shows few of them."""
 

@@ -5,11 +5,11 @@ from numpy.testing import assert_allclose
 from reference import all_kernels, kernel_matrix
 
 from hssvm.kernels import CallableKernel, Gaussian
-from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
+from hssvm.kernels.cached import CachedKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 
 
-@pytest.mark.parametrize("kind", [LazyKernelMatrix, KeptKernelMatrix])
+@pytest.mark.parametrize("kind", [LazyKernelMatrix, CachedKernelMatrix])
 @pytest.mark.parametrize("kernel", all_kernels(0.5))
 @pytest.mark.parametrize("sparse", [False, True])
 def test_pieces_of_the_kernel_matrix(kernel, sparse, kind, rng):
@@ -71,9 +71,9 @@ def test_values_are_counted(rng):
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_rows_are_computed_once(k, rng, monkeypatch):
-    monkeypatch.setattr("hssvm.kernels.kept.KEPT_ROWS", 7)
+    monkeypatch.setattr("hssvm.kernels.cached.KEPT_ROWS", 7)
     X = rng.standard_normal((60, 3))
-    K, all_rows = KeptKernelMatrix(Gaussian(0.5), X), np.arange(60)
+    K, all_rows = CachedKernelMatrix(Gaussian(0.5), X), np.arange(60)
     dense, seen = Gaussian(0.5).block(X), set()
     for _ in range(10):
         columns, W = rng.choice(60, 9, replace=False), rng.standard_normal((9, k))
@@ -86,7 +86,7 @@ def test_rows_are_computed_once(k, rng, monkeypatch):
 def test_rows_are_kept_where_they_fit_and_are_expensive(rng):
     wide = LazyKernelMatrix(Gaussian(0.5), rng.standard_normal((100, 200)))
     kept, left = keep_rows(wide, 200_000)
-    assert isinstance(kept, KeptKernelMatrix) and left == 120_000
+    assert isinstance(kept, CachedKernelMatrix) and left == 120_000
     assert keep_rows(wide, 90_000) == (wide, 90_000)  # would leave too little for the working set
     narrow = LazyKernelMatrix(Gaussian(0.5), rng.standard_normal((100, 3)))
     assert keep_rows(narrow, 1e9) == (narrow, 1e9)

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, svc_path
 from hssvm.hss import HSSANN, ClusterTree, compress
 from hssvm.kernels import Gaussian, Linear, ObjectKernel, Precomputed
-from hssvm.kernels.kept import KeptKernelMatrix
+from hssvm.kernels.cached import CachedKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
 
 
@@ -202,7 +202,7 @@ def test_memory_maps_are_read_in_blocks(tmp_path, rng, monkeypatch):
 
 def test_rows_that_do_not_fit_are_computed_again(rng):
     X = rng.standard_normal((1500, 2))
-    few, lazy = KeptKernelMatrix(Linear(), X, capacity=600), LazyKernelMatrix(Linear(), X)
+    few, lazy = CachedKernelMatrix(Linear(), X, capacity=600), LazyKernelMatrix(Linear(), X)
     for _ in range(3):
         a, b = rng.permutation(1500)[:900], rng.permutation(1500)[:700]
         W = rng.standard_normal((b.size, 2))

@@ -88,8 +88,10 @@ def in_options(said: str | Exception) -> str:
     return message.reworded(as_option) if isinstance(message, Message) else str(said)
 
 
-SAVED = {status.value: ADVICE[status.name] for status in Status if status.name in ADVICE}
-SAVED |= {text: in_options(text) for text in vars(checks).values() if isinstance(text, Message)}
+ADVICE_BY_TEXT = {status.value: ADVICE[status.name] for status in Status if status.name in ADVICE}
+ADVICE_BY_TEXT |= {
+    text: in_options(text) for text in vars(checks).values() if isinstance(text, Message)
+}
 """Advice by its text in model files, which has no marks."""
 
 

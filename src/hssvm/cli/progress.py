@@ -15,12 +15,19 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from hssvm.progress import Event, Progress, StageBegan, StageEnded, emit, listening, show_log
+from hssvm.progress import (
+    BAR_WIDTH,
+    Event,
+    Progress,
+    StageBegan,
+    StageEnded,
+    emit,
+    listening,
+    show_log,
+)
 
 SAVABLE = ("solve", "refine", "finish")
 """Stages in which an interrupted fit has a model to save."""
-
-BAR = 20
 
 
 class ProgressLine:
@@ -83,7 +90,7 @@ class ProgressLine:
         done, gap, left = self.progress.done, self.progress.gap, self.progress.seconds_left
         parts: list[ProgressBar | str] = [
             f"{self.stage:<8}",
-            ProgressBar(total=1.0, completed=done, width=BAR),
+            ProgressBar(total=1.0, completed=done, width=BAR_WIDTH),
             f"{min(done, 0.99):4.0%}" if done else "    ",
             f"gap {gap:.1e}" if gap < math.inf else "",
             "" if left is None else f"about {duration(left)} left",
@@ -91,7 +98,8 @@ class ProgressLine:
         ]
         grid = Table.grid(padding=(0, 1))
         for part in parts:
-            grid.add_column(no_wrap=True, overflow="crop", width=BAR if part is parts[1] else None)
+            width = BAR_WIDTH if part is parts[1] else None
+            grid.add_column(no_wrap=True, overflow="crop", width=width)
         grid.add_row(*parts)
         rounds = self.progress.rounds.values()
         return Group(grid, *(Text(text, no_wrap=True, overflow="crop") for text in rounds))

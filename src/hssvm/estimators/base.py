@@ -179,7 +179,7 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         )
         if isinstance(self.kernel_, IndexedKernel):
             self._forget_points(self.kernel_)
-        self._fingerprint, self._forest_seed = result.fingerprint, plan.seed
+        self._fingerprint, self._forest_seed = result.fingerprint, result.seed
         self._out_of_fold = result.out_of_fold
         self.__dict__.pop("out_of_fold_decision_", None)  # set by an earlier fit
         warn_unconverged(result.report)

@@ -148,9 +148,9 @@ def conformal_quantile(scores: NDArray[np.float64], coverage: float) -> float:
 
 def require_ascending(scores: NDArray[np.float64] | None) -> None:
     """Raise ValueError if scores from a file are invalid."""
-    fits = scores is None or (
+    valid = scores is None or (
         isinstance(scores, np.ndarray)
         and has_form(scores, np.float64, (scores.size,))
         and np.all(np.diff(scores) >= 0)
     )
-    require(bool(fits), "nonconformity_scores_ is invalid")
+    require(bool(valid), "nonconformity_scores_ is invalid")

@@ -111,7 +111,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         if weight[rows].any():
             result.report.out_of_fold_score = float(np.average(correct, weights=weight[rows]))
         asked = values if self._held_out else None
-        self._calibrate(asked, codes[rows], weight[rows], self._forest_seed)
+        self._calibrate(asked, codes[rows], weight[rows], result.seed)
         if self.out_of_fold:
             decision = np.full((codes.size, *values.shape[1:]), np.nan, values.dtype)
             decision[rows] = values

@@ -196,6 +196,6 @@ class ProbabilityMixin:
             require(method in METHODS and len(curves) == n_curves, "calibration_ is invalid")
             for curve in curves:
                 shape = sizes.get(method) or (2, curve.shape[-1])
-                fits = has_form(curve, np.float64, shape) and bool(np.isfinite(curve).all())
+                valid = has_form(curve, np.float64, shape) and bool(np.isfinite(curve).all())
                 ascending = method != "isotonic" or bool(np.all(np.diff(curve[0]) >= 0))
-                require(fits and ascending, "calibration_ is invalid")
+                require(valid and ascending, "calibration_ is invalid")

@@ -71,7 +71,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         result.report.out_of_fold_score = float(score)
         if self.out_of_fold:
             errors = np.abs(y - predicted)[weight > 0]
-            self.nonconformity_scores_ = kept_scores(errors, self._forest_seed)
+            self.nonconformity_scores_ = kept_scores(errors, result.seed)
             self.out_of_fold_decision_ = predicted
 
     def predict(self, X: Any) -> Floats:

@@ -34,10 +34,10 @@ class Folds:
         """Return folds on all rows; splitters may return lists or masks."""
         every_row = np.arange(n_rows)
         splits = [(every_row[train], every_row[test]) for train, test in splits]
-        for number, (train, test) in enumerate(splits):
+        for index, (train, test) in enumerate(splits):
             if not train.size or not test.size:
                 kind = "test" if train.size else "training"
-                raise ValueError(f"fold {number} of cv has no {kind} rows; pass another cv")
+                raise ValueError(f"fold {index} of cv has no {kind} rows; pass another cv")
         return cls(splits, every_row)
 
     def with_strata(self, rows: NDArray[np.int64], strata: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -69,14 +69,14 @@ def _unpack_trees(X: Rows, W: NDArray[Any], arrays: Arrays) -> list[LeafExpansio
     rows = rows.astype(np.int64)
     require(np.all((rows >= 0) & (rows < X.shape[0])), "rows has invalid row indices")
     n_trees = len(ends)
-    fits = n_trees >= 1 and ends.dtype == np.int64 and ends.ndim == 2 and ends.shape[1] >= 2
-    require(fits, "ends is invalid")
-    fits = len(directions) == len(thresholds) == n_trees
-    fits = fits and intercepts.dtype == np.float64 and intercepts.shape == (n_trees, W.shape[1])
-    require(fits and np.isfinite(intercepts).all(), "the numbers of trees do not match")
+    valid = n_trees >= 1 and ends.dtype == np.int64 and ends.ndim == 2 and ends.shape[1] >= 2
+    require(valid, "ends is invalid")
+    valid = len(directions) == len(thresholds) == n_trees
+    valid = valid and intercepts.dtype == np.float64 and intercepts.shape == (n_trees, W.shape[1])
+    require(valid and np.isfinite(intercepts).all(), "the numbers of trees do not match")
     trees = [_unpack_tree(X, *cuts) for cuts in zip(directions, thresholds, strict=True)]
-    fits = all(ends.shape[1] == tree.n_leaves + 1 for tree in trees)
-    require(fits, "ends does not match the cuts of the trees")
+    valid = all(ends.shape[1] == tree.n_leaves + 1 for tree in trees)
+    require(valid, "ends does not match the cuts of the trees")
     expansions, begin = [], 0
     for tree, own_ends, intercept in zip(trees, ends, intercepts, strict=True):
         end = begin + int(own_ends[-1])
@@ -95,8 +95,8 @@ def _unpack_cells(
     """Return the trees with the constants of their leaves, and the limit of their values."""
     constants, clip = arrays.pop("constants"), arrays.pop("clip")
     shape = len(trees), trees[0].tree.n_leaves, trees[0].weights.shape[1]
-    fits = constants.dtype == trees[0].weights.dtype and constants.shape == shape
-    require(fits and np.isfinite(constants).all(), "constants is invalid")
+    valid = constants.dtype == trees[0].weights.dtype and constants.shape == shape
+    require(valid and np.isfinite(constants).all(), "constants is invalid")
     require(clip.dtype == np.float64 and clip.shape == (1,) and clip[0] > 0, "clip is invalid")
     cells = [replace(tree, constants=own) for tree, own in zip(trees, constants, strict=True)]
     return cells, float(clip[0])
@@ -106,8 +106,8 @@ def _unpack_ids(X: Rows, arrays: Arrays) -> NDArray[np.int64] | None:
     ids = arrays.pop("ids", None)
     if ids is None:
         return None
-    fits = ids.dtype == np.int64 and ids.shape == (X.shape[0],)
-    require(fits and np.unique(ids).size == ids.size, "ids is invalid")
+    valid = ids.dtype == np.int64 and ids.shape == (X.shape[0],)
+    require(valid and np.unique(ids).size == ids.size, "ids is invalid")
     return ids
 
 
@@ -133,9 +133,9 @@ def _check_degree(kernel: Kernel) -> None:
 def _unpack_tree(X: Rows, directions: NDArray[Any], thresholds: NDArray[Any]) -> ClusterTree:
     depth = (thresholds.size + 1).bit_length() - 1
     n_cuts = 2**depth - 1
-    fits = directions.dtype == thresholds.dtype == X.dtype and thresholds.shape == (n_cuts,)
-    fits = fits and directions.shape == (n_cuts, cut_width(X))
-    require(fits, "the cuts of the tree are invalid")
+    valid = directions.dtype == thresholds.dtype == X.dtype and thresholds.shape == (n_cuts,)
+    valid = valid and directions.shape == (n_cuts, cut_width(X))
+    require(valid, "the cuts of the tree are invalid")
     perm = np.empty(0, np.int64)
     return ClusterTree(perm, depth, directions, thresholds, n_features=X.shape[1])
 
@@ -169,9 +169,9 @@ def _unpack_rows(fields: dict[str, Any], arrays: Arrays) -> Rows:
 
 def _unpack_csr(csr: Any, n_features: int, arrays: Arrays) -> Rows:
     data, indices, indptr = (arrays.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
-    fits = indices.dtype == np.int32 and indptr.dtype == np.int64
-    fits = fits and data.ndim == indices.ndim == indptr.ndim == 1 and indices.size == data.size
-    require(fits, "the arrays of X do not match")
+    valid = indices.dtype == np.int32 and indptr.dtype == np.int64
+    valid = valid and data.ndim == indices.ndim == indptr.ndim == 1 and indices.size == data.size
+    require(valid, "the arrays of X do not match")
     _require_offsets("X_indptr", indptr, data.size)
     inside = np.all((indices >= 0) & (indices < n_features))
     require(inside, "X_indices has invalid column indices")
@@ -182,5 +182,5 @@ def _unpack_csr(csr: Any, n_features: int, arrays: Arrays) -> Rows:
 
 def _require_offsets(name: str, offsets: NDArray[np.int64], last: int) -> None:
     # not np.diff, which may overflow
-    fits = offsets.size > 0 and offsets[0] == 0 and offsets[-1] == last
-    require(fits and np.all(offsets[1:] >= offsets[:-1]), f"{name} is invalid")
+    valid = offsets.size > 0 and offsets[0] == 0 and offsets[-1] == last
+    require(valid and np.all(offsets[1:] >= offsets[:-1]), f"{name} is invalid")

@@ -80,31 +80,31 @@ def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
     if sys.platform != "linux":
         return None
     try:
-        number = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
+        descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
     except OSError:  # any other error recurs with the named file
         return None
-    if not os.path.exists(_proc_path(number)):  # /proc is not mounted
-        os.close(number)
+    if not os.path.exists(_proc_path(descriptor)):  # /proc is not mounted
+        os.close(descriptor)
         return None
-    return os.fdopen(number, "wb")
+    return os.fdopen(descriptor, "wb")
 
 
-def _link(number: int, path: Path) -> None:
+def _link(descriptor: int, path: Path) -> None:
     folder = os.open(path.parent, os.O_RDONLY)
     try:  # Python follows the symbolic link in /proc only if it gets a dir_fd
-        os.link(_proc_path(number), path.name, dst_dir_fd=folder, follow_symlinks=True)
+        os.link(_proc_path(descriptor), path.name, dst_dir_fd=folder, follow_symlinks=True)
     finally:
         os.close(folder)
 
 
-def _proc_path(number: int) -> str:
-    return f"/proc/self/fd/{number}"
+def _proc_path(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
 
 
-def _copy_permissions(number: int, old: os.stat_result) -> None:
+def _copy_permissions(descriptor: int, old: os.stat_result) -> None:
     if sys.platform == "win32":  # files inherit the permissions of their folder
         return
     for owner in ((old.st_uid, -1), (-1, old.st_gid)):
         with suppress(PermissionError):
-            os.fchown(number, *owner)
-    os.fchmod(number, stat.S_IMODE(old.st_mode))  # last: fchown clears bits
+            os.fchown(descriptor, *owner)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))  # last: fchown clears bits

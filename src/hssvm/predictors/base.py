@@ -1,6 +1,7 @@
-"""Predictions at few rows per leaf, which the core evaluates one at a time, without BLAS.
+"""The interface of predictors, and the evaluation of few rows in the core.
 
-There, the overhead of matrix products would exceed the computation.
+If there are few rows per leaf, the core evaluates them one at a time, without BLAS: the overhead of
+matrix products would exceed the computation.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core, costs
 from hssvm.kernels.base import Floats
-from hssvm.kernels.kept import KeptKernelMatrix
+from hssvm.kernels.cached import CachedKernelMatrix
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.messages import Message, api
 from hssvm.solvers.solution import Stop
@@ -89,7 +89,7 @@ class WorkingKernel:
     @property
     def most_admitted(self) -> int:
         """Maximum number of rows that may be admitted at a time."""
-        kept = isinstance(self.kernel_matrix, KeptKernelMatrix)
+        kept = isinstance(self.kernel_matrix, CachedKernelMatrix)
         growth, least = (KEPT_GROWTH, KEPT_MIN_GROWTH) if kept else (GROWTH, MIN_GROWTH)
         return min(max(least, int(growth * self.rows.size)), self.capacity)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
-from hssvm.kernels.kept import KeptKernelMatrix, keep_rows
+from hssvm.kernels.cached import CachedKernelMatrix, keep_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems.base import Problem
 from hssvm.progress import Gap, Violation, emit
@@ -60,7 +60,7 @@ class WorkingSetRun:
         memory = -float(self.communicator.allreduce(np.array([-solver.memory]), "max")[0])
         if self.communicator.size == 1:
             K, memory = keep_rows(K, memory)
-        self.watch_all = isinstance(K, KeptKernelMatrix)
+        self.watch_all = isinstance(K, CachedKernelMatrix)
         self.n_values_before = K.n_values
         capacity = max(int((memory / K.dtype.itemsize) ** 0.5), 2 * problem.k)
         self.working_set = WorkingKernel(K, min(capacity, self.n_rows))

@@ -77,7 +77,7 @@ def _seconds_per_row_and_level(kernel: Kernel, X: Rows) -> float:
 
 
 def _nearest(kernel: Kernel, X: Rows, center: int, size: int) -> NDArray[np.int64]:
-    """Rows with the largest kernel values with a row, like those of its cell."""
+    """Return the rows with the largest kernel values with a row, as a cell would have."""
     values = kernel.block(X[center : center + 1], X)[0]
     return np.argpartition(-values, size - 1)[:size]
 

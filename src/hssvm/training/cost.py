@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
+from hssvm.kernels.cached import n_kept_rows
 from hssvm.kernels.indexed import IndexedKernel
-from hssvm.kernels.kept import n_kept_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.messages import Message, api
 from hssvm.training.approximation import HSS

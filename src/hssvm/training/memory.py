@@ -212,9 +212,9 @@ def require_within(limit: float, memory: FitMemory) -> FitMemory:
 
     Raise MemoryError if it may need more than that even with the smallest cache.
     """
-    fits = memory.within(limit)
-    if fits is not None:
-        if fits.on_disk:
+    within = memory.within(limit)
+    if within is not None:
+        if within.on_disk:
             size = (memory.compression.matrix + memory.compression.factor) / 1e9
             logger.info(
                 "up to %.2g GB of compressed matrix and factor are stored in files in %s, to stay "
@@ -223,7 +223,7 @@ def require_within(limit: float, memory: FitMemory) -> FitMemory:
                 tempfile.gettempdir(),
                 limit / 1e9,
             )
-        return fits
+        return within
     peak = memory.largest_peak(memory.min_cache)
     fitting = _largest_rank_within(limit, memory)
     lower = f"lower {api:max_rank or leaf_size}"

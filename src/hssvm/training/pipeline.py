@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hssvm.kernels.base import Kernel, Rows
@@ -60,6 +62,18 @@ def train(
     >>> bool(result.report.gap[0] < 1e-3), result.report.exact_kernel
     (True, True)
     """
+    return replace(_by_route(problem, kernel, X, plan, report, monitor, last), seed=plan.seed)
+
+
+def _by_route(
+    problem: BaseProblem,
+    kernel: Kernel,
+    X: Rows,
+    plan: TrainingPlan,
+    report: FitReport,
+    monitor: Monitor,
+    last: LastFit | None,
+) -> TrainingResult:
     if plan.route is Route.CELLS:
         trees = None if last is None else last.forest(plan, problem.n)
         return train_cells(problem.part(0).problem, kernel, X, plan, report, monitor, trees)

@@ -39,6 +39,8 @@ class TrainingResult:
         Mean out-of-fold decision values at the training rows.
     fingerprint : int
         Identifies the data and the parameters; see `hssvm.training.routes.forest.forest`.
+    seed : int
+        Seed of the plan.
     """
 
     problem: BaseProblem
@@ -51,6 +53,7 @@ class TrainingResult:
     first_Z: Floats | None = None
     out_of_fold: Floats | None = None
     fingerprint: int = 0
+    seed: int = 0
 
     @cached_property
     def support(self) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""Training of several models, trees or pairs of classes, side by side if memory permits.
+"""Training of several models at the same time.
 
-Models are independent of each other, while the threads of a single tree wait for each other after
-every level. So several models are trained at a time, each in a Python thread with its share of the
-OpenMP threads. The results are the same.
+Models, such as trees, folds or pairs of classes, are independent of each other, while the OpenMP
+threads of a single model often wait for each other. So each model is trained in a Python thread of
+its own, with its share of the OpenMP threads. The results are the same.
 """
 
 from __future__ import annotations
@@ -18,31 +18,9 @@ from hssvm.kernels.base import CoreKernel, Kernel
 from hssvm.solvers import Status
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
-from hssvm.training.routes.forest.forest import TrainedTree
 
 Item = TypeVar("Item")
 Model = TypeVar("Model")
-
-TrainOne = Callable[[int, Monitor], TrainedTree]
-"""Trains the tree with the given index."""
-
-
-def train_trees(
-    train_one: TrainOne, indices: range, monitor: Monitor, max_workers: int
-) -> Iterator[TrainedTree]:
-    """Train trees, `max_workers` at a time, and yield them in order.
-
-    If the caller stops early, the unfinished trees are stopped at their next check of the gap.
-    """
-    n_threads = _core.thread_count()
-    for begin in range(0, len(indices), max_workers):
-        batch = indices[begin : begin + max_workers]
-        if len(batch) == 1:
-            yield train_one(batch[0], monitor)
-        else:
-            yield from map_in_threads(
-                train_one, batch, monitor, len(batch), n_threads // len(batch)
-            )
 
 
 def thread_count_of(kernel: Kernel) -> int:

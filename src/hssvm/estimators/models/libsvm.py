@@ -1,15 +1,14 @@
-"""LIBSVM model files from fitted estimators."""
+"""LIBSVM model files from fitted estimators; `save_libsvm` is a method of `KernelModel`."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.estimators.calibration import Calibration
-from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.kernels import Gaussian, Linear, Polynomial
 from hssvm.messages import Message, api, value_error
@@ -17,67 +16,70 @@ from hssvm.persistence.libsvm import LibsvmModel, write_libsvm, write_range
 from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import PairsProblem
 
+if TYPE_CHECKING:
+    from hssvm.estimators.models.model import KernelModel
 
-class LibsvmEstimator(SavableEstimator):
-    """An estimator with a `save_libsvm` method."""
 
-    def save_libsvm(
-        self, path: str | os.PathLike[str], *, range_path: str | os.PathLike[str] | None = None
-    ) -> None:
-        """Write the fitted model as text that LIBSVM reads (``svm-predict``).
+def save_libsvm(
+    self: KernelModel,
+    path: str | os.PathLike[str],
+    *,
+    range_path: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write the fitted model as text that LIBSVM reads (``svm-predict``).
 
-        Its decision values are the same, up to rounding. LIBSVM predicts with the exact kernel and
-        all support vectors, so a model on the compressed kernel is refused, and so is a model that
-        LIBSVM cannot express: one-vs-rest with more than two classes, kernels other than linear,
-        poly and rbf, and labels that are not integers. Probabilities of two classes are kept, if
-        they come from 'sigmoid' or 'temperature'. The names of the features and the report are
-        lost. An existing file is replaced only when the new one is complete.
+    Its decision values are the same, up to rounding. LIBSVM predicts with the exact kernel and
+    all support vectors, so a model on the compressed kernel is refused, and so is a model that
+    LIBSVM cannot express: one-vs-rest with more than two classes, kernels other than linear,
+    poly and rbf, and labels that are not integers. Probabilities of two classes are kept, if
+    they come from 'sigmoid' or 'temperature'. The names of the features and the report are
+    lost. An existing file is replaced only when the new one is complete.
 
-        Parameters
-        ----------
-        path : str or path
-        range_path : str or path, optional
-            For a model with `scaling`, which LIBSVM does not have: a second file, with which
-            ``svm-scale -r`` scales new rows before ``svm-predict``.
+    Parameters
+    ----------
+    path : str or path
+    range_path : str or path, optional
+        For a model with `scaling`, which LIBSVM does not have: a second file, with which
+        ``svm-scale -r`` scales new rows before ``svm-predict``.
 
-        Raises
-        ------
-        ValueError
-            If LIBSVM cannot express the model; the message says what to do.
+    Raises
+    ------
+    ValueError
+        If LIBSVM cannot express the model; the message says what to do.
 
-        See Also
-        --------
-        hssvm.load_libsvm : Loads such a file.
+    See Also
+    --------
+    hssvm.load_libsvm : Loads such a file.
 
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> import numpy as np
-        >>> import hssvm
-        >>> X = np.random.default_rng(0).standard_normal((300, 2))
-        >>> model = hssvm.SVC(gamma=0.5).fit(X, np.where(np.hypot(*X.T) < 1, 1, -1))
-        >>> path = os.path.join(tempfile.mkdtemp(), "rings.model")
-        >>> model.save_libsvm(path)
-        >>> with open(path) as file:
-        ...     print(file.readline() + file.readline() + file.readline(), end="")
-        svm_type c_svc
-        kernel_type rbf
-        gamma 0.5
-        >>> loaded = hssvm.load_libsvm(path)
-        >>> bool(np.allclose(loaded.decision_function(X), model.decision_function(X)))
-        True
-        """
-        content = to_libsvm(self, self._require_exact_predictions("LIBSVM"))
-        if self.feature_factor_ is None and range_path is not None:
-            raise value_error(f"the model does not scale the features; leave out {api:range_path}")
-        if self.feature_factor_ is not None:
-            if range_path is None:
-                raise value_error(
-                    f"the model scales the features, and LIBSVM does not; pass {api:range_path} to "
-                    "write a file for svm-scale too, or scale the features before fitting"
-                )
-            write_range(self.feature_shift_, self.feature_factor_, range_path)
-        write_libsvm(content, path)
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import hssvm
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> model = hssvm.SVC(gamma=0.5).fit(X, np.where(np.hypot(*X.T) < 1, 1, -1))
+    >>> path = os.path.join(tempfile.mkdtemp(), "rings.model")
+    >>> model.save_libsvm(path)
+    >>> with open(path) as file:
+    ...     print(file.readline() + file.readline() + file.readline(), end="")
+    svm_type c_svc
+    kernel_type rbf
+    gamma 0.5
+    >>> loaded = hssvm.load_libsvm(path)
+    >>> bool(np.allclose(loaded.decision_function(X), model.decision_function(X)))
+    True
+    """
+    content = to_libsvm(self, self._require_exact_predictions("LIBSVM"))
+    if self.feature_factor_ is None and range_path is not None:
+        raise value_error(f"the model does not scale the features; leave out {api:range_path}")
+    if self.feature_factor_ is not None:
+        if range_path is None:
+            raise value_error(
+                f"the model scales the features, and LIBSVM does not; pass {api:range_path} to "
+                "write a file for svm-scale too, or scale the features before fitting"
+            )
+        write_range(self.feature_shift_, self.feature_factor_, range_path)
+    write_libsvm(content, path)
 
 
 def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
@@ -121,10 +123,10 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
 def integer_labels(classes: NDArray[Any]) -> NDArray[np.int64]:
     """Return labels as LIBSVM stores them: integers of 32 bits."""
     limits = np.iinfo(np.int32)
-    fits = classes.dtype.kind in "biuf" and bool(
+    within_limits = classes.dtype.kind in "biuf" and bool(
         np.all((classes >= limits.min) & (classes <= limits.max))
     )
-    labels = classes.astype(np.int64) if fits else np.empty(0, np.int64)
+    labels = classes.astype(np.int64) if within_limits else np.empty(0, np.int64)
     if not np.array_equal(labels, classes):
         raise ValueError(
             "the labels of LIBSVM are integers of at most 32 bits, but the model has the labels "

@@ -23,11 +23,10 @@ from hssvm.estimators.inputs.parameters import (
 )
 from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_points
 from hssvm.estimators.inputs.validation import require_complete_target, validate_rows
-from hssvm.estimators.models.export import ExportableEstimator
+from hssvm.estimators.models import export, libsvm, reduction
 from hssvm.estimators.models.fitted import require_one_model
-from hssvm.estimators.models.libsvm import LibsvmEstimator
 from hssvm.estimators.models.linear import LinearWeightsMixin
-from hssvm.estimators.models.reduction import ReducibleEstimator
+from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
@@ -43,9 +42,7 @@ from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
 
 
-class KernelModel(
-    LinearWeightsMixin, LibsvmEstimator, ExportableEstimator, ReducibleEstimator, ConfiguredSVM
-):
+class KernelModel(LinearWeightsMixin, SavableEstimator, ConfiguredSVM):
     """A kernel machine that was trained here, on a cluster, or elsewhere."""
 
     _saved: ClassVar[tuple[str, ...]] = ("feature_shift_", "feature_factor_")
@@ -55,6 +52,13 @@ class KernelModel(
     kernel_: Kernel
     support_: NDArray[np.int64]
     support_vectors_: Rows
+
+    save_libsvm = libsvm.save_libsvm
+    save_numpy = export.save_numpy
+    onnx_parser = export.onnx_parser
+    onnx_shape_calculator = export.onnx_shape_calculator
+    onnx_converter = export.onnx_converter
+    reduce = reduction.reduce
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,7 +212,7 @@ class KernelModel(
         super()._after_load(n_columns)
         for name in ("feature_shift_", "feature_factor_"):
             value = getattr(self, name)
-            fits = value is None or (
+            valid = value is None or (
                 has_form(value, np.float64, (self.n_features_in_,)) and np.isfinite(value).all()
             )
-            require(fits, f"{name} is invalid")
+            require(valid, f"{name} is invalid")

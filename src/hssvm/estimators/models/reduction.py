@@ -1,9 +1,9 @@
-"""Fitted estimators with fewer support vectors."""
+"""Fitted estimators with fewer support vectors; `reduce` is a method of `KernelModel`."""
 
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,115 +11,117 @@ from sklearn.metrics import accuracy_score
 
 from hssvm.estimators.inputs.parameters import AT_LEAST_0, check_parameter
 from hssvm.estimators.models.reports import untrained_report
-from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors import ExpansionPredictor, expansion_predictor
 from hssvm.predictors.reduced import Reduction
+
+if TYPE_CHECKING:
+    from hssvm.estimators.models.model import KernelModel
+
+Model = TypeVar("Model", bound="KernelModel")
 
 MIN_FRACTION_LOG2, N_BISECTIONS = -7.0, 6
 """The fraction of the support vectors is searched between 2**MIN_FRACTION_LOG2 and 1, in
 N_BISECTIONS bisections."""
 
 
-class ReducibleEstimator(SavableEstimator):
-    """An estimator with a `reduce` method."""
+def reduce(self: Model, X: Any, y: Any = None, *, max_loss: float = 0.001) -> Model:
+    """Return a model with as few support vectors as a loss of the score allows.
 
-    def reduce(self, X: Any, y: Any = None, *, max_loss: float = 0.001) -> Self:
-        """Return a model with as few support vectors as a loss of the score allows.
+    The decision function is projected onto the kernel functions of some of the support vectors;
+    see `hssvm.predictors.reduced`. Files of the new model are smaller, and its predictions
+    faster. It does not solve the training problem, so it has no duality gap, `support_`,
+    `n_iter_` or `certify`; probabilities keep the calibration of the old decision values.
 
-        The decision function is projected onto the kernel functions of some of the support vectors;
-        see `hssvm.predictors.reduced`. Files of the new model are smaller, and its predictions
-        faster. It does not solve the training problem, so it has no duality gap, `support_`,
-        `n_iter_` or `certify`; probabilities keep the calibration of the old decision values.
+    Parameters
+    ----------
+    X : (m, p) array-like or CSR matrix
+        Rows on which both models are scored; not the training rows, if there are others.
+    y : (m,) array-like, optional
+        Their labels. By default the predictions of the model, so that the loss is the share of
+        rows for which the predictions differ.
+    max_loss : float, default=0.001
+        Maximum decrease of the score: the accuracy, or R^2 for regression.
 
-        Parameters
-        ----------
-        X : (m, p) array-like or CSR matrix
-            Rows on which both models are scored; not the training rows, if there are others.
-        y : (m,) array-like, optional
-            Their labels. By default the predictions of the model, so that the loss is the share of
-            rows for which the predictions differ.
-        max_loss : float, default=0.001
-            Maximum decrease of the score: the accuracy, or R^2 for regression.
+    Returns
+    -------
+    The reduced model; this one is unchanged.
 
-        Returns
-        -------
-        The reduced model; this one is unchanged.
+    Raises
+    ------
+    ValueError
+        If the model predicts with compressed kernels.
 
-        Raises
-        ------
-        ValueError
-            If the model predicts with compressed kernels.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm import SVC
+    >>> X = np.random.default_rng(0).standard_normal((4000, 2))
+    >>> y = np.hypot(*X.T) < 1
+    >>> model = SVC(C=10, gamma=0.5).fit(X[:2000], y[:2000])
+    >>> small = model.reduce(X[2000:], y[2000:])
+    >>> len(small.support_vectors_) < len(model.support_vectors_) / 2
+    True
+    >>> bool(small.score(X[2000:], y[2000:]) >= model.score(X[2000:], y[2000:]) - 0.001)
+    True
+    """
+    exact = self._require_exact_predictions("reduce")
+    if isinstance(exact.kernel, IndexedKernel):
+        raise ValueError(f"reduce needs rows of numbers, which {exact.kernel!r} does not have")
+    check_parameter("max_loss", max_loss, [AT_LEAST_0])
+    y = self.predict(X) if y is None else y
+    least_score = _score(self, X, y) - max_loss
+    parts = [(p, Reduction(exact.kernel, exact.X[p], exact.Z[p])) for p in _parts(exact)]
+    low, high, best = MIN_FRACTION_LOG2, 0.0, None
+    for _ in range(N_BISECTIONS):
+        middle = (low + high) / 2
+        candidate = _with_fraction(self, exact, parts, 2**middle)
+        if _score(candidate, X, y) >= least_score:
+            best, high = candidate, middle
+        else:
+            low = middle
+    return _with_fraction(self, exact, parts, 1.0) if best is None else best
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from hssvm import SVC
-        >>> X = np.random.default_rng(0).standard_normal((4000, 2))
-        >>> y = np.hypot(*X.T) < 1
-        >>> model = SVC(C=10, gamma=0.5).fit(X[:2000], y[:2000])
-        >>> small = model.reduce(X[2000:], y[2000:])
-        >>> len(small.support_vectors_) < len(model.support_vectors_) / 2
-        True
-        >>> bool(small.score(X[2000:], y[2000:]) >= model.score(X[2000:], y[2000:]) - 0.001)
-        True
-        """
-        exact = self._require_exact_predictions("reduce")
-        if isinstance(exact.kernel, IndexedKernel):
-            raise ValueError(f"reduce needs rows of numbers, which {exact.kernel!r} does not have")
-        check_parameter("max_loss", max_loss, [AT_LEAST_0])
-        y = self.predict(X) if y is None else y
-        least_score = _score(self, X, y) - max_loss
-        parts = [(p, Reduction(exact.kernel, exact.X[p], exact.Z[p])) for p in _parts(exact)]
-        low, high, best = MIN_FRACTION_LOG2, 0.0, None
-        for _ in range(N_BISECTIONS):
-            middle = (low + high) / 2
-            candidate = self._with_fraction(exact, parts, 2**middle)
-            if _score(candidate, X, y) >= least_score:
-                best, high = candidate, middle
-            else:
-                low = middle
-        return self._with_fraction(exact, parts, 1.0) if best is None else best
 
-    def _with_fraction(
-        self,
-        exact: ExpansionPredictor,
-        parts: list[tuple[NDArray[np.int64], Reduction]],
-        fraction: float,
-    ) -> Self:
-        """Return a copy with this fraction of the support vectors of every part."""
-        rows, weights = [], []
-        for part, reduction in parts:
-            chosen, W = reduction.expansion(max(1, round(fraction * reduction.n_rows)))
-            rows.append(part[chosen])
-            weights.append(W)
-        X, Z = exact.X[np.concatenate(rows)], np.concatenate(weights)
-        model = copy(self)
-        counts = None
-        if exact.counts is not None:
-            counts = np.zeros_like(exact.counts)
-            counts[exact.counts > 0] = [part.size for part in rows]
-        new = expansion_predictor(exact.kernel, X, Z, counts)
-        if hasattr(self, "classes_"):
-            codes = _class_codes(exact)[np.concatenate(rows)]
-            model.n_support_ = np.bincount(codes, minlength=self.classes_.size)
-        model.__dict__.pop("support_", None)
-        report = self.fit_report_
-        model.__dict__.update(
-            _exact=new,
-            _compressed=None,
-            support_vectors_=X,
-            dual_coef_=np.ascontiguousarray(Z.T),
-            fit_report_=untrained_report(
-                report.task,
-                n_columns=report.n_columns,
-                n_features=report.n_features,
-                n_classes=report.n_classes,
-                n_support=X.shape[0],
-                reduced_from=exact.X.shape[0],
-            ),
-        )
-        return model
+def _with_fraction(
+    model: Model,
+    exact: ExpansionPredictor,
+    parts: list[tuple[NDArray[np.int64], Reduction]],
+    fraction: float,
+) -> Model:
+    """Return a copy with this fraction of the support vectors of every part."""
+    rows, weights = [], []
+    for part, reduction in parts:
+        chosen, W = reduction.expansion(max(1, round(fraction * reduction.n_rows)))
+        rows.append(part[chosen])
+        weights.append(W)
+    X, Z = exact.X[np.concatenate(rows)], np.concatenate(weights)
+    reduced = copy(model)
+    counts = None
+    if exact.counts is not None:
+        counts = np.zeros_like(exact.counts)
+        counts[exact.counts > 0] = [part.size for part in rows]
+    new = expansion_predictor(exact.kernel, X, Z, counts)
+    if hasattr(model, "classes_"):
+        codes = _class_codes(exact)[np.concatenate(rows)]
+        reduced.n_support_ = np.bincount(codes, minlength=model.classes_.size)
+    reduced.__dict__.pop("support_", None)
+    report = model.fit_report_
+    reduced.__dict__.update(
+        _exact=new,
+        _compressed=None,
+        support_vectors_=X,
+        dual_coef_=np.ascontiguousarray(Z.T),
+        fit_report_=untrained_report(
+            report.task,
+            n_columns=report.n_columns,
+            n_features=report.n_features,
+            n_classes=report.n_classes,
+            n_support=X.shape[0],
+            reduced_from=exact.X.shape[0],
+        ),
+    )
+    return reduced
 
 
 def _score(model: Any, X: Any, y: Any) -> float:

@@ -11,7 +11,7 @@ from hssvm.persistence.archive import has_form, require
 from hssvm.persistence.plain import from_plain, to_plain
 from hssvm.training import FitReport
 
-SAVED = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
+SAVED_FIELDS = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
 """Fields of a report that are saved."""
 
 ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float}
@@ -50,14 +50,14 @@ def untrained_report(
 
 def pack_report(report: FitReport) -> dict[str, Any]:
     """Return the fields that are saved as JSON values."""
-    return {name: to_plain(getattr(report, name)) for name in SAVED}
+    return {name: to_plain(getattr(report, name)) for name in SAVED_FIELDS}
 
 
 def unpack_report(document: dict[str, Any], n_columns: int) -> FitReport:
     """Return the report of a model with `n_columns` columns; ValueError if a field is invalid."""
-    require(document.keys() == set(SAVED), "the fit report has missing or unexpected fields")
+    require(document.keys() == set(SAVED_FIELDS), "the fit report has missing or unexpected fields")
     report, empty = FitReport(**{name: from_plain(v) for name, v in document.items()}), FitReport()
-    for name in SAVED:
+    for name in SAVED_FIELDS:
         value, default = getattr(report, name), getattr(empty, name)
         valid = type(value) is type(default)
         if isinstance(default, np.ndarray):

@@ -233,22 +233,22 @@ class SavableEstimator(BaseEstimator):
     def _restore_features(self, document: dict[str, Any]) -> None:
         self.n_features_in_, names = document["n_features"], document["feature_names"]
         if names is not None:
-            fits = type(names) is list and len(names) == self.n_features_in_
-            fits = fits and all(type(name) is str for name in names)
-            require(fits, "feature_names is invalid")
+            valid = type(names) is list and len(names) == self.n_features_in_
+            valid = valid and all(type(name) is str for name in names)
+            require(valid, "feature_names is invalid")
             self.feature_names_in_ = np.array(names, dtype=object)
         self.target_name_, self.data_checksum_ = document["target_name"], document["data_checksum"]
         require(type(self.target_name_) in (str, int, type(None)), "target_name is invalid")
         require(type(self.data_checksum_) in (int, type(None)), "data_checksum is invalid")
         forest = document["forest"]
         if forest is not None:
-            fits = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
-            require(fits, "forest is invalid")
+            valid = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
+            require(valid, "forest is invalid")
             self._fingerprint, self._forest_seed = forest["fingerprint"], forest["seed"]
 
     def _restore_support(self, dual_coef: NDArray[Any], support: NDArray[Any] | None) -> None:
-        fits = dual_coef.ndim == 2 and dual_coef.dtype.kind == "f"
-        require(fits and np.isfinite(dual_coef).all(), "dual_coef is invalid")
+        valid = dual_coef.ndim == 2 and dual_coef.dtype.kind == "f"
+        require(valid and np.isfinite(dual_coef).all(), "dual_coef is invalid")
         self.dual_coef_ = np.ascontiguousarray(dual_coef)
         if support is None:
             require(self.fit_report_.n_rows == 0, "support is missing")

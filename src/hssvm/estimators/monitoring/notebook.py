@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hssvm.progress import Event, Progress, listening
-
-BAR_WIDTH = 20
-"""Width of the bar in plain text."""
+from hssvm.progress import BAR_WIDTH, Event, Progress, listening
 
 UPDATE_INTERVAL = 0.1
 """Minimum number of seconds between two updates of the display."""

@@ -99,7 +99,7 @@ def _coefficients(words: list[bytes], n_coef: int, number: int) -> NDArray[np.fl
             return np.array([finite(word) for word in words])
         problem = f"there are only {len(words)}"
     except ValueError as error:
-        problem = f"{error} is none"
+        problem = f"{error} is not a finite number"
     noun = "coefficient" if n_coef == 1 else f"{n_coef} coefficients"
     raise ValueError(f"line {number}: a support vector begins with its {noun}, but {problem}")
 

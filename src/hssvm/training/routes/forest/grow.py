@@ -11,7 +11,7 @@ from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.routes.forest.forest import Forest, TrainedTree, fingerprint
-from hssvm.training.threads import train_trees
+from hssvm.training.routes.forest.threads import train_trees
 
 
 def grow(
@@ -22,7 +22,7 @@ def grow(
     plan: TrainingPlan,
     report: FitReport,
     monitor: Monitor,
-    at_a_time: int = 1,
+    max_workers: int = 1,
     start: Floats | None = None,
     earlier: Forest | None = None,
 ) -> Forest:
@@ -34,7 +34,7 @@ def grow(
         ``train_one(index, report, monitor, start)`` trains the tree with the given index.
     problem, kernel, X, plan, report, monitor
         See `train`.
-    at_a_time : int
+    max_workers : int
         Number of trees that are trained at a time.
     start : (n, k), optional
         Feasible coefficients of an earlier fit.
@@ -57,7 +57,7 @@ def grow(
         return train_one(index, report if index == 0 else FitReport(), monitor, start)
 
     missing = range(forest.n_trees, plan.n_trees)
-    for trained in train_trees(train, missing, monitor, at_a_time):
+    for trained in train_trees(train, missing, monitor, max_workers):
         stopped, first = trained.solution.stopped is not None, forest.n_trees == 0
         if first or not stopped:
             forest.add(trained)

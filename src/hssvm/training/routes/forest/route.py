@@ -68,8 +68,8 @@ def train_forest(
         operator = HSSOperator(matrix)
         return train_tree(operator, problem, plan, report, monitor, start, index, warm_start=True)
 
-    at_a_time = plan.trees_at_a_time(memory)
-    forest = grow(train_one, problem, kernel, X, plan, report, monitor, at_a_time, start, earlier)
+    max_workers = plan.trees_at_a_time(memory)
+    forest = grow(train_one, problem, kernel, X, plan, report, monitor, max_workers, start, earlier)
     return forest.result(problem, kernel, X, plan.seed)
 
 

@@ -11,7 +11,7 @@ from hssvm._threads import openmp_threads
 from hssvm.progress import Share, listening, tell
 from hssvm.solvers import Status
 from hssvm.training import Monitor, plan
-from hssvm.training.threads import train_trees
+from hssvm.training.routes.forest.threads import train_trees
 
 
 def test_the_forest_is_the_same(rng, monkeypatch):

@@ -1,4 +1,4 @@
-"""The exact kernel matrix of a set of rows, with the rows that were computed kept in memory."""
+"""The exact kernel matrix of a set of rows, with a cache of the rows that were computed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXPENSIVE_RATIO = 30.0
 if not all of them fit."""
 
 
-class KeptKernelMatrix(LazyKernelMatrix):
+class CachedKernelMatrix(LazyKernelMatrix):
     """A `LazyKernelMatrix` that computes each of its rows at most once, as long as they fit.
 
     Parameters
@@ -40,8 +40,8 @@ class KeptKernelMatrix(LazyKernelMatrix):
     --------
     >>> import numpy as np
     >>> from hssvm.kernels import Linear
-    >>> from hssvm.kernels.kept import KeptKernelMatrix
-    >>> K = KeptKernelMatrix(Linear(), np.array([[1.0], [2.0], [3.0]]))
+    >>> from hssvm.kernels.cached import CachedKernelMatrix
+    >>> K = CachedKernelMatrix(Linear(), np.array([[1.0], [2.0], [3.0]]))
     >>> for _ in range(2):
     ...     product = K.product(np.arange(3), np.array([1]), np.ones((1, 1)))
     >>> product.ravel(), K.n_values
@@ -118,12 +118,12 @@ def keep_rows(kernel_matrix: LazyKernelMatrix, memory: float) -> tuple[LazyKerne
     Returns
     -------
     kernel_matrix : LazyKernelMatrix
-        The same, or a `KeptKernelMatrix`.
+        The same, or a `CachedKernelMatrix`.
     memory : float
         Bytes that are left.
     """
     capacity = n_kept_rows(kernel_matrix, memory)
     if capacity == 0:
         return kernel_matrix, memory
-    kept = KeptKernelMatrix(kernel_matrix.kernel, kernel_matrix.X, capacity)
+    kept = CachedKernelMatrix(kernel_matrix.kernel, kernel_matrix.X, capacity)
     return kept, memory - capacity * kernel_matrix.n * kernel_matrix.dtype.itemsize
