@@ -221,11 +221,11 @@ def test_the_size_is_chosen_from_the_cost():
         config = TrainingConfig(**parameters)
         return config.plan(n, route=Route.CELLS, value_cost=4e-10).leaf_size
 
-    assert size(100_000) == LARGE_CELL
-    assert size(10**9) == SMALL_CELL
-    assert SMALL_CELL < size(8_000_000) < LARGE_CELL
+    assert size(16 * LARGE_CELL) == LARGE_CELL
+    assert size(2**19 * SMALL_CELL) == SMALL_CELL
+    assert size(2**22) == 2**12
     assert size(1_000_000, max_time=5.0) < size(1_000_000)
-    assert size(10**9, approximation=Cells(size=100)) == 100
+    assert size(25 * 2**20, approximation=Cells(size=49)) == 25
 
 
 def test_the_rule(rng):

@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
+from hssvm import _core, costs
 from hssvm.hss import ClusterTree
 from hssvm.hss.tree import depth_for
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.training.cell_memory import CellMemory
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.monitor import Monitor
+from hssvm.training.routes.cells.route import SPLITTER
 from hssvm.training.routes.cells.solve import solve_cells
 from hssvm.training.tasks import Task
 
 CELLS_PER_THREAD = 2
 """Number of cells that are solved by each thread."""
-
-FOLD_SHARE = 0.3
-"""Time of a model without a fold, relative to the model of all rows: kernel values are shared."""
 
 
 def estimate_cells(
@@ -60,9 +58,9 @@ def estimate_cells(
         start = time.perf_counter()
         solve_cells(problem, kernel, X[rows], tree, without_folds, Monitor())
         solve = time.perf_counter() - start
-    folds = 1 + FOLD_SHARE * plan.n_folds
+    folds = 1 + costs.CELL_FOLD_SHARE * plan.n_folds
     seconds = {
-        "tree": _seconds_per_row_and_level(kernel, X[rows]) * n * depth_for(n, size),
+        "tree": _seconds_per_row_and_level(kernel, X[rows], size) * n * depth_for(n, size),
         "solve": solve * n / rows.size * folds,
     }
     memory = CellMemory.of(X, problem.k * (1 + plan.n_folds), plan)
@@ -70,10 +68,13 @@ def estimate_cells(
     return rows.size, total, memory.peak(size)
 
 
-def _seconds_per_row_and_level(kernel: Kernel, X: Rows) -> float:
-    start = time.perf_counter()
-    tree = ClusterTree.build(kernel.coordinates(X), max(2, X.shape[0] // 16))
-    return (time.perf_counter() - start) / X.shape[0] / max(1, tree.depth)
+def _seconds_per_row_and_level(kernel: Kernel, X: Rows, size: int) -> float:
+    coordinates = kernel.coordinates(X)
+    for _ in range(2):  # the first time is a warm-up
+        start = time.perf_counter()
+        tree = ClusterTree.build(coordinates, size, SPLITTER)
+        seconds = time.perf_counter() - start
+    return seconds / X.shape[0] / max(1, tree.depth)
 
 
 def _nearest(kernel: Kernel, X: Rows, center: int, size: int) -> NDArray[np.int64]:

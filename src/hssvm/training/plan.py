@@ -62,7 +62,7 @@ class TrainingPlan:
     solver : {'admm', 'paper'}
     limit_work : bool
     n_trees, leaf_size : int
-        The leaves may be cells.
+        The leaves may be cells; then `leaf_size` is their number of rows, see `cell_rows`.
     n_folds : int
         Number of models that leave out a fold, at most FOLDS.
     compressor : Compressor
@@ -155,3 +155,17 @@ class TrainingPlan:
             return DEFAULT_MEMORY
         memory = replace(self.memory(X, n_columns), refines=True)
         return (memory.within(self.memory_limit) or memory).cache_within(self.memory_limit)
+
+
+def cell_rows(n_rows: int, size: int) -> int:
+    """Return the number of rows of the largest cell, if no cell may have more than `size` rows.
+
+    All leaves of a tree have the same level, so cells may be half as large.
+
+    Examples
+    --------
+    >>> from hssvm.training.plan import cell_rows
+    >>> cell_rows(30_000, 8000), cell_rows(30_000, 7000)
+    (7500, 3750)
+    """
+    return max(2, -(-n_rows // 2 ** depth_for(n_rows, size)))
