@@ -18,6 +18,7 @@ from hssvm.training.compressed_start import compressed_start_pays
 from hssvm.training.config import TrainingConfig, is_one_leaf
 from hssvm.training.plan import Route, TrainingPlan
 from hssvm.training.tasks import Task
+from hssvm.training.warm_start import LastFit
 
 
 def plan_task(
@@ -27,11 +28,15 @@ def plan_task(
     y: NDArray[Any] | None,
     weight: Floats,
     kernel: Kernel,
+    last: LastFit | None = None,
 ) -> tuple[TrainingPlan, BaseProblem]:
-    """Return the plan and the problem of a task, for rows (n, p), targets and weights (n,)."""
+    """Return the plan and the problem of a task, for rows (n, p), targets and weights (n,).
+
+    With the `last` fit, for a warm start, the plan keeps its trees if it can.
+    """
     exact = config.is_exact(kernel, X)
     problem = task.problem(X, y, weight, kernel, exact=exact)
-    return _plan(config, problem, kernel, X, exact=exact), problem
+    return _plan(config, problem, kernel, X, last, exact=exact), problem
 
 
 def plan_problem(
@@ -39,11 +44,17 @@ def plan_problem(
 ) -> TrainingPlan:
     """Return the plan for a problem; pairs of classes need an exact solution."""
     exact = problem.n_parts > 1 or config.is_exact(kernel, X)
-    return _plan(config, problem, kernel, X, exact=exact)
+    return _plan(config, problem, kernel, X, None, exact=exact)
 
 
 def _plan(
-    config: TrainingConfig, problem: BaseProblem, kernel: Kernel, X: Rows, *, exact: bool
+    config: TrainingConfig,
+    problem: BaseProblem,
+    kernel: Kernel,
+    X: Rows,
+    last: LastFit | None,
+    *,
+    exact: bool,
 ) -> TrainingPlan:
     if exact:
         compressed = _starts_compressed(config, problem, kernel, X)
@@ -54,6 +65,8 @@ def _plan(
         *X.shape, route=route, sparse=scipy.sparse.issparse(X), value_cost=kernel.value_cost(X)
     )
     if route is Route.CELLS:
+        if last is not None and not config.chooses_cells:
+            plan = last.keep_cells(plan, problem, kernel, X)
         plan = within_memory(plan, X, problem.k, chosen=config.chooses_cells)
     return plan
 
