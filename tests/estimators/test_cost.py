@@ -84,7 +84,7 @@ def test_advice_on_a_narrow_kernel(rng):
 
 
 def test_advice_on_little_memory(rng, monkeypatch):
-    monkeypatch.setattr("hssvm.training.cost._installed_memory", lambda: 1e6)
+    monkeypatch.setattr("hssvm.training.cost.installed_memory", lambda: 1e6)
     X, y = stripes(rng, 10_000)
     estimate = SVC(approximation=HSS(), random_state=0).estimate_cost(X, y)
     assert "this machine has" in estimate.advice[0]

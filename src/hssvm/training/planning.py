@@ -6,14 +6,15 @@ compressed kernel may have to be measured, see `hssvm.training.compressed_start`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
+from hssvm.messages import Message, api
 from hssvm.problems import BaseProblem
-from hssvm.training.cell_memory import within_memory
 from hssvm.training.compressed_start import compressed_start_pays
 from hssvm.training.config import TrainingConfig, is_one_leaf
 from hssvm.training.plan import Route, TrainingPlan
@@ -67,7 +68,7 @@ def _plan(
     if route is Route.CELLS:
         if last is not None and not config.chooses_cells:
             plan = last.keep_cells(plan, problem, kernel, X)
-        plan = within_memory(plan, X, problem.k, chosen=config.chooses_cells)
+        plan = _within_memory(plan, X, problem.k, chosen=config.chooses_cells)
     return plan
 
 
@@ -82,3 +83,26 @@ def _starts_compressed(
         return True
     known = config.starts_compressed(problem.n)
     return compressed_start_pays(single, kernel, X, config.seed) if known is None else known
+
+
+def _within_memory(plan: TrainingPlan, X: Rows, n_columns: int, *, chosen: bool) -> TrainingPlan:
+    """Return the plan of a fit of cells, with smaller ones if one does not fit in a memory limit.
+
+    Raise MemoryError if they would be too small, or if the user has `chosen` their size.
+    """
+    if plan.memory_limit is None:
+        return plan
+    memory, limit = plan.cell_memory(X, n_columns * (1 + plan.n_folds)), plan.memory_limit
+    if memory.peak(plan.leaf_size) <= limit:
+        return plan
+    size = memory.largest_size(limit)
+    if size > 0 and not chosen:
+        return replace(plan, leaf_size=size)
+    smaller = f"set the {api:size} of cells to {size} or less, " if size > 0 else ""
+    raise MemoryError(
+        Message(
+            f"the fit may need {memory.peak(plan.leaf_size) / 1e9:.2g} GB, more than the "
+            f"{api:memory_limit} of {limit / 1e9:.2g} GB; {smaller}raise the limit, "
+            f"{api:pass X in float32}, or train on fewer rows"
+        )
+    )
