@@ -1,7 +1,8 @@
 import pytest
 from helpers.platforms import posix
 
-from hssvm._cgroup import cpu_quota
+from hssvm._cgroup import cpu_quota, memory_quota
+from hssvm._memory import installed_memory
 
 pytestmark = posix
 
@@ -70,6 +71,35 @@ V2 = {"proc/self/cgroup": "0::/outer/inner\n"}
 )
 def test_quota(files, quota, machine):
     assert cpu_quota(machine(files)) == quota
+
+
+@pytest.mark.parametrize(
+    "files, quota",
+    [
+        ({}, None),
+        (V2 | {"sys/fs/cgroup/outer/inner/memory.max": "max\n"}, None),
+        (
+            V2
+            | {
+                "sys/fs/cgroup/outer/inner/memory.max": "3000000000\n",
+                "sys/fs/cgroup/outer/memory.max": "2000000000\n",
+            },
+            2e9,
+        ),
+        (V1 | {"sys/fs/cgroup/memory/other/memory.limit_in_bytes": "5000000000\n"}, 5e9),
+        (V1 | {"sys/fs/cgroup/cpu/other/memory.limit_in_bytes": "1\n"}, None),
+    ],
+)
+def test_memory_quota(files, quota, machine):
+    assert memory_quota(machine(files)) == quota
+
+
+def test_the_memory_of_a_container_is_its_own(monkeypatch):
+    machine = installed_memory()
+    monkeypatch.setattr("hssvm._memory.memory_quota", lambda: 1e6)
+    assert installed_memory() == 1e6 < machine
+    monkeypatch.setattr("hssvm._memory.memory_quota", lambda: 1e30)
+    assert installed_memory() >= machine
 
 
 def test_quota_of_this_machine():

@@ -1,8 +1,8 @@
-"""The CPU quota of the process, set by control groups on Linux."""
+"""The CPU and memory quotas of the process, set by control groups on Linux."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -18,17 +18,28 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
     root : Path
         Folder that contains ``proc`` and ``sys``.
     """
+    return _smallest(root, "cpu", ("cpu", "cpu,cpuacct", "cpuacct,cpu"), _cpus_of)
+
+
+def memory_quota(root: Path = Path("/")) -> float | None:
+    """Return the bytes that control groups allow, or None if there is no limit; see `cpu_quota`."""
+    return _smallest(root, "memory", ("memory",), _bytes_of)
+
+
+def _smallest(
+    root: Path, controller: str, names: tuple[str, ...], quota_of: Callable[[Path], float | None]
+) -> float | None:
     quotas = [
         quota
-        for mount, group in _groups(root)
+        for mount, group in _groups(root, controller, names)
         for folder in _ancestors(mount, group)
-        if (quota := _quota_of(folder)) is not None
+        if (quota := quota_of(folder)) is not None
     ]
     return min(quotas, default=None)
 
 
-def _groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """Mount points of the CPU controllers, with the group of this process in each."""
+def _groups(root: Path, controller: str, names: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+    """Mount points of a controller, with the group of this process in each."""
     mounts = root / "sys/fs/cgroup"
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, _, rest = line.partition(":")
@@ -36,8 +47,8 @@ def _groups(root: Path) -> Iterator[tuple[Path, str]]:
         if not controllers:  # version 2
             yield mounts, group
             yield mounts / "unified", group
-        elif "cpu" in controllers.split(","):
-            for name in ("cpu", "cpu,cpuacct", "cpuacct,cpu"):
+        elif controller in controllers.split(","):
+            for name in names:
                 yield mounts / name, group
 
 
@@ -47,8 +58,14 @@ def _ancestors(mount: Path, group: str) -> Iterator[Path]:
         yield mount.joinpath(*names[:depth])
 
 
-def _quota_of(folder: Path) -> float | None:
-    """Quota of one group: CPU time per elapsed time."""
+def _bytes_of(folder: Path) -> float | None:
+    """Bytes of one group; version 1 has a number beyond all memory if there is no limit."""
+    quota = _read(folder / "memory.max") or _read(folder / "memory.limit_in_bytes")
+    return float(quota) if quota.strip().isdigit() else None
+
+
+def _cpus_of(folder: Path) -> float | None:
+    """CPUs of one group: CPU time per elapsed time."""
     quota = _read(folder / "cpu.max").split()
     if not quota:  # version 1
         quota = _read(folder / "cpu.cfs_quota_us").split()

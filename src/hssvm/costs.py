@@ -35,6 +35,10 @@ CELL_SLOWDOWN = 4.0
 """Time of a fit of cells relative to their kernel values: rows of the kernel are computed when the
 solver needs them, and the steps of the solver take as long."""
 
+CELL_FOLD_SHARE = 0.3
+"""Time of a model of a cell without a fold, relative to the model of all of its rows: they share
+kernel values."""
+
 # Budgets
 
 CELL_BUDGET = 50.0

@@ -143,6 +143,21 @@ def test_more_trees_are_added(rng):
     assert_array_equal(grown.out_of_fold_decision_, whole.out_of_fold_decision_)
 
 
+def test_more_trees_are_added_to_cells_of_a_chosen_size(rng, monkeypatch):
+    X, y = stripes(rng, 20_000)
+    whole = SVC(approximation=Cells(2000, 3), random_state=0).fit(X, y)
+    grown = SVC(approximation=Cells(n_trees=2), warm_start=True, random_state=0)
+    monkeypatch.setattr("hssvm.costs.CELL_BUDGET", 1e-9)  # as with a time limit
+    grown.fit(X, y)
+    monkeypatch.undo()
+    trees = grown._compressed.trees
+    grown.set_params(approximation=Cells(n_trees=3)).fit(X, y)
+    assert_array_equal(grown._compressed.trees[1].weights, trees[1].weights)
+    assert_array_equal(grown.decision_function(X), whole.decision_function(X))
+    assert grown.set_params(C=2).fit(X, y).fit_report_.n_cells < whole.fit_report_.n_cells
+    assert grown.set_params(approximation=Cells(1000)).fit(X, y).fit_report_.n_cells == 32
+
+
 def test_out_of_fold_values_are_honest(rng):
     X, y = rng.standard_normal((2000, 4)), rng.integers(0, 2, 2000)
     model = SVC(C=10, gamma=1.0, approximation=CELLS, out_of_fold=True, random_state=0).fit(X, y)
@@ -221,11 +236,11 @@ def test_the_size_is_chosen_from_the_cost():
         config = TrainingConfig(**parameters)
         return config.plan(n, route=Route.CELLS, value_cost=4e-10).leaf_size
 
-    assert size(100_000) == LARGE_CELL
-    assert size(10**9) == SMALL_CELL
-    assert SMALL_CELL < size(8_000_000) < LARGE_CELL
+    assert size(16 * LARGE_CELL) == LARGE_CELL
+    assert size(2**19 * SMALL_CELL) == SMALL_CELL
+    assert size(2**22) == 2**12
     assert size(1_000_000, max_time=5.0) < size(1_000_000)
-    assert size(10**9, approximation=Cells(size=100)) == 100
+    assert size(25 * 2**20, approximation=Cells(size=49)) == 25
 
 
 def test_the_rule(rng):

@@ -3,7 +3,9 @@ import pytest
 from helpers.rows import stripes
 from sklearn.exceptions import NotFittedError
 
-from hssvm import HSS, SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, Cells, OneClassSVM
+from hssvm.hss import ClusterTree
+from hssvm.training.routes.cells.route import SPLITTER
 
 
 @pytest.mark.parametrize("refine", [False, True])
@@ -20,6 +22,36 @@ def test_an_estimate_describes_the_fit(n, refine, rng):
     assert estimate.refines == (refine and n > 2000)
     assert estimate.seconds.keys() == report.seconds.keys()
     assert f"{n:,} rows" in str(estimate)
+
+
+def test_an_estimate_describes_cells(rng, monkeypatch):
+    splitters = []
+    monkeypatch.setattr(
+        "hssvm.training.cell_cost.ClusterTree.build",
+        lambda *args, build=ClusterTree.build: splitters.append(args[2]) or build(*args),
+    )
+    X, y = stripes(rng, 12_000)
+    model = SVC(approximation=Cells(1400, 3), out_of_fold=True, random_state=0)
+    estimate = model.estimate_cost(X, y)
+    assert set(splitters) == {SPLITTER}
+    assert (estimate.cell_size, estimate.n_trees) == (750, 3)
+    assert estimate.n_sample % 750 == 0
+    assert estimate.seconds.keys() == {"tree", "solve"}
+    assert "within cells of 750 rows of 3 trees" in str(estimate)
+    assert SVC(approximation=Cells(800, 3)).estimate_cost(X, y).cell_size == 750
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("out_of_fold", [False, True])
+@pytest.mark.parametrize("size", [2000, 3500])
+def test_estimates_of_cells_are_near_their_fits(size, out_of_fold, rng):
+    X, y = stripes(rng, 100_000, 6)
+    model = SVC(C=10, approximation=Cells(size, 2), out_of_fold=out_of_fold, random_state=0)
+    expected = model.estimate_cost(X, y).seconds
+    seconds = model.fit(X, y).fit_report_.seconds
+    assert seconds["solve"] > 1
+    assert seconds["solve"] / 2.5 < expected["solve"] < 2.5 * seconds["solve"]
+    assert seconds["tree"] / 4 < expected["tree"] < 4 * seconds["tree"]
 
 
 @pytest.mark.parametrize("estimator", [SVR(), OneClassSVM(nu=0.1)])
@@ -52,7 +84,7 @@ def test_advice_on_a_narrow_kernel(rng):
 
 
 def test_advice_on_little_memory(rng, monkeypatch):
-    monkeypatch.setattr("hssvm.training.cost._installed_memory", lambda: 1e6)
+    monkeypatch.setattr("hssvm.training.cost.installed_memory", lambda: 1e6)
     X, y = stripes(rng, 10_000)
     estimate = SVC(approximation=HSS(), random_state=0).estimate_cost(X, y)
     assert "this machine has" in estimate.advice[0]

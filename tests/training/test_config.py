@@ -66,6 +66,24 @@ def test_an_approximation_means_no_refinement(approximation):
     assert TrainingConfig(approximation=approximation, refine=True).is_exact(Gaussian(1.0), X)
 
 
+def test_sizes_of_the_same_cells_are_the_same_plan():
+    plans = [
+        TrainingConfig(approximation=Cells(size)).plan(30_000, route=Route.CELLS)
+        for size in (3750, 7000, 7499)
+    ]
+    assert plans[0] == plans[1] == plans[2]
+    assert plans[0].leaf_size == 3750
+
+
+def test_folds_count_toward_a_time_limit_on_cells():
+    def size(**parameters):
+        config = TrainingConfig(**parameters)
+        return config.plan(2**22, route=Route.CELLS, value_cost=4e-10).leaf_size
+
+    assert size(held_out=math.inf) == size()
+    assert size(max_time=150.0, held_out=math.inf) < size(max_time=150.0)
+
+
 def test_the_seed_of_a_tree_does_not_depend_on_their_number():
     few, many = (
         TrainingConfig(approximation=HSS(n_trees=n), seed=7).plan(9000, route=Route.COMPRESSED)

@@ -147,7 +147,7 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
             config = replace(config, seed=last.seed)  # else a forest could not grow
         kernel = self._make_kernel(X, data)
         kernel.check_rows(X)
-        plan, problem = plan_task(config, task, X, data.y, data.weight, kernel)
+        plan, problem = plan_task(config, task, X, data.y, data.weight, kernel, last)
         require_same_kernel(config, exact=plan.exact)
         result = train(problem, kernel, X, plan, self._new_report(), monitor, last)
         self._store(result, plan)

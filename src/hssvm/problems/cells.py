@@ -37,6 +37,7 @@ class CellProblems(PartedProblem):
 
     part_name = "cells"
     core_rows = np.inf  # there are many
+    waits_for_memory = True
 
     def __init__(
         self,

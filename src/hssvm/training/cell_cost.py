@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
+from hssvm import _core, costs
+from hssvm._threads import openmp_threads
 from hssvm.hss import ClusterTree
 from hssvm.hss.tree import depth_for
 from hssvm.kernels.base import Kernel, Rows
-from hssvm.training.cell_memory import CellMemory
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.monitor import Monitor
+from hssvm.training.routes.cells.route import SPLITTER
 from hssvm.training.routes.cells.solve import solve_cells
 from hssvm.training.tasks import Task
 
 CELLS_PER_THREAD = 2
 """Number of cells that are solved by each thread."""
-
-FOLD_SHARE = 0.3
-"""Time of a model without a fold, relative to the model of all rows: kernel values are shared."""
 
 
 def estimate_cells(
@@ -55,25 +53,32 @@ def estimate_cells(
     trial_task, targets = task.of_sample(None if y is None else y[rows])
     problem = trial_task.problem(X[rows], targets, np.ones(rows.size), kernel).part(0).problem
     tree = _partition(len(cells), size, X)
-    without_folds = replace(plan, n_folds=0)
+    trial = replace(plan, n_folds=0, memory_limit=None)
+    n_columns = problem.k * (1 + plan.n_folds)
+    memory = plan.cell_memory(X, n_columns)
+    most = plan.cache(X, n_columns) / memory.values(size)
+    at_a_time = max(1, min(_core.thread_count(), int(most)))
     for _ in range(2):  # the first time is a warm-up
         start = time.perf_counter()
-        solve_cells(problem, kernel, X[rows], tree, without_folds, Monitor())
+        with openmp_threads(at_a_time):
+            solve_cells(problem, kernel, X[rows], tree, trial, Monitor())
         solve = time.perf_counter() - start
-    folds = 1 + FOLD_SHARE * plan.n_folds
+    folds = 1 + costs.CELL_FOLD_SHARE * plan.n_folds
     seconds = {
-        "tree": _seconds_per_row_and_level(kernel, X[rows]) * n * depth_for(n, size),
+        "tree": _seconds_per_row_and_level(kernel, X[rows], size) * n * depth_for(n, size),
         "solve": solve * n / rows.size * folds,
     }
-    memory = CellMemory.of(X, problem.k * (1 + plan.n_folds), plan)
     total = {name: plan.n_trees * value for name, value in seconds.items()}
-    return rows.size, total, memory.peak(size)
+    return rows.size, total, memory.peak(size, at_a_time)
 
 
-def _seconds_per_row_and_level(kernel: Kernel, X: Rows) -> float:
-    start = time.perf_counter()
-    tree = ClusterTree.build(kernel.coordinates(X), max(2, X.shape[0] // 16))
-    return (time.perf_counter() - start) / X.shape[0] / max(1, tree.depth)
+def _seconds_per_row_and_level(kernel: Kernel, X: Rows, size: int) -> float:
+    coordinates = kernel.coordinates(X)
+    for _ in range(2):  # the first time is a warm-up
+        start = time.perf_counter()
+        tree = ClusterTree.build(coordinates, size, SPLITTER)
+        seconds = time.perf_counter() - start
+    return seconds / X.shape[0] / max(1, tree.depth)
 
 
 def _nearest(kernel: Kernel, X: Rows, center: int, size: int) -> NDArray[np.int64]:

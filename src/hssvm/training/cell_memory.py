@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import scipy.sparse
 
-from hssvm import _core
+from hssvm.hss.hashing import cut_width
+from hssvm.hss.tree import depth_for
 from hssvm.kernels.base import Rows
-from hssvm.messages import Message, api
-from hssvm.training.memory import FIXED, FIXED_PER_THREAD, MARGIN, VECTORS
-from hssvm.training.plan import TrainingPlan
+from hssvm.kernels.wide import table_width
+from hssvm.training.data.checks import ISOLATION_VALUES
+from hssvm.training.memory import FIXED, FIXED_PER_THREAD, MARGIN
+
+VECTORS = 14
+"""Number of float64 vectors of length n: labels, weights, tree order, evaluation of a tree."""
 
 ARRAYS = 8
 """Number of (n, k) arrays: bounds, targets, coefficients and decision values, and their copies in
@@ -19,6 +23,12 @@ tree order."""
 COPIES = 2.5
 """Number of copies of the rows at the end, if all are support vectors: for the attributes of the
 model, in the order of the leaves, and the rows at which the trees are compared."""
+
+CHECKED_BLOCKS = 2
+"""Number of blocks of kernel values while the kernel is checked, before the first tree is built."""
+
+CELL_VECTORS = 16
+"""Number of float64 vectors with an entry for each row of a cell, while it is solved."""
 
 MIN_CELL = 200
 """Smallest number of rows of a cell that a memory limit leads to."""
@@ -30,74 +40,94 @@ class CellMemory:
 
     Attributes
     ----------
-    n_rows, n_features, n_columns : int
+    n_rows, n_features : int
+    n_columns, n_own : int
+        Number of columns, and of those that do not leave out a fold.
+    n_trees : int
     row_bytes : float
         Size of X in bytes.
     itemsize : int
         Bytes per number.
-    scaled : bool
-        Whether scaling copies X.
-    n_threads : int
-        Number of cells that are solved at a time.
+    sparse, scaled : bool
+        Whether X is sparse, and whether scaling copies it.
+    cut_width, table_width : int
+        See `hssvm.training.memory.FitMemory`.
     """
 
     n_rows: int
     n_features: int
     n_columns: int
+    n_own: int
+    n_trees: int
     row_bytes: float
     itemsize: int
+    sparse: bool
     scaled: bool
-    n_threads: int
+    cut_width: int
+    table_width: int
 
     @classmethod
-    def of(cls, X: Rows, n_columns: int, plan: TrainingPlan) -> CellMemory:
+    def of(cls, X: Rows, n_columns: int, n_folds: int, n_trees: int, *, scaled: bool) -> CellMemory:
         """Return the memory model of a fit with `n_columns` columns, including folds."""
         n, p = X.shape
         sparse = scipy.sparse.issparse(X)
-        row_bytes = X.data.nbytes + X.indices.nbytes + 8 * n if sparse else X.nbytes
-        itemsize, threads = X.dtype.itemsize, _core.thread_count()
-        return cls(n, p, n_columns, row_bytes, itemsize, plan.scaled, threads)
+        return cls(
+            n_rows=n,
+            n_features=p,
+            n_columns=n_columns,
+            n_own=n_columns // (1 + n_folds),
+            n_trees=n_trees,
+            row_bytes=X.data.nbytes + X.indices.nbytes + 8 * n if sparse else X.nbytes,
+            itemsize=X.dtype.itemsize,
+            sparse=sparse,
+            scaled=scaled,
+            cut_width=cut_width(X),
+            table_width=table_width(X) if sparse else p,
+        )
 
-    def peak(self, size: int) -> float:
-        """Upper bound of the peak with cells of `size` rows."""
-        return MARGIN * (self._fixed + self.n_threads * self._cell(size))
+    def peak(self, size: int, at_a_time: int = 1) -> float:
+        """Upper bound of the peak with cells of `size` rows, some of them `at_a_time`."""
+        base, trees = self._base, self._trees(size)
+        check = base + CHECKED_BLOCKS * ISOLATION_VALUES * self.itemsize
+        solve = base + trees + at_a_time * self._cell(size)
+        finish = base + trees + COPIES * self.row_bytes
+        return MARGIN * max(check, solve, finish)
+
+    def cache_within(self, limit: float, size: int) -> float:
+        """Bytes for the kernel values of cells of `size` rows within a limit; at least of one."""
+        left = limit / MARGIN - self._base - self._trees(size)
+        return max(1.0, left / self._cell(size)) * self.values(size)
 
     def largest_size(self, limit: float) -> int:
-        """Largest number of rows of a cell within a limit, or 0."""
-        low, high = 0, self.n_rows
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.peak(middle) <= limit else (low, middle - 1)
-        return low
+        """Largest number of rows of a cell within a limit, or 0 if cells would be too small.
+
+        One cell at a time has to fit, so that the size does not depend on the number of threads.
+        """
+        size, n_cells = self.n_rows, 1
+        while size >= MIN_CELL:
+            if self.peak(size) <= limit:
+                return size
+            n_cells *= 2
+            size = -(-self.n_rows // n_cells)
+        return 0
+
+    def values(self, size: int) -> float:
+        """Bytes of the kernel values of a cell."""
+        return size**2 * self.itemsize
 
     @property
-    def _fixed(self) -> float:
-        fixed = FIXED + FIXED_PER_THREAD * self.n_threads + 8 * VECTORS * self.n_rows
-        fixed += ARRAYS * self.n_rows * self.n_columns * self.itemsize
-        return fixed + (COPIES + self.scaled) * self.row_bytes
+    def _base(self) -> float:
+        copies = int(self.scaled)
+        if self.sparse:  # the cuts use hashed columns, and the kernel renumbered ones
+            copies += (self.cut_width < self.n_features) + (self.table_width < self.n_features)
+        return FIXED + 8 * VECTORS * self.n_rows + copies * self.row_bytes
+
+    def _trees(self, size: int) -> float:
+        n, b = self.n_rows, self.itemsize
+        cuts = (2 ** depth_for(n, size) - 1) * self.cut_width * b
+        support = n * (8 + self.n_own * b)  # at most: row indices and coefficients
+        return ARRAYS * n * self.n_columns * b + self.n_trees * (cuts + support)
 
     def _cell(self, size: int) -> float:
-        return (size**2 + 3 * size * self.n_features + 8 * size) * self.itemsize
-
-
-def within_memory(plan: TrainingPlan, X: Rows, n_columns: int, *, chosen: bool) -> TrainingPlan:
-    """Return the plan of a fit of cells, with smaller ones if a memory limit requires them.
-
-    Raise MemoryError if they would be too small, or if the user has `chosen` their size.
-    """
-    if plan.memory_limit is None:
-        return plan
-    memory, limit = CellMemory.of(X, n_columns * (1 + plan.n_folds), plan), plan.memory_limit
-    size = memory.largest_size(limit)
-    if size >= plan.leaf_size:
-        return plan
-    if size >= MIN_CELL and not chosen:
-        return replace(plan, leaf_size=size)
-    smaller = f"set the {api:size} of cells to {size} or less, " if size >= MIN_CELL else ""
-    raise MemoryError(
-        Message(
-            f"the fit may need {memory.peak(plan.leaf_size) / 1e9:.2g} GB, more than the "
-            f"{api:memory_limit} of {limit / 1e9:.2g} GB; {smaller}raise the limit, "
-            f"{api:pass X in float32}, or train on fewer rows"
-        )
-    )
+        own = 2 * size * self.n_features * self.itemsize  # the rows, and their features
+        return self.values(size) + own + 8 * CELL_VECTORS * size + FIXED_PER_THREAD

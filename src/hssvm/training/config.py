@@ -11,7 +11,7 @@ from hssvm.hss import NestedNystroem
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.training.approximation import HSS, Approximation, Cells
-from hssvm.training.plan import FOLDS, Route, TrainingPlan
+from hssvm.training.plan import FOLDS, Route, TrainingPlan, cell_rows
 
 logger = logging.getLogger(__name__)
 
@@ -164,7 +164,8 @@ class TrainingConfig:
         n_trees = self._n_trees(n_rows, route)
         tol, leaf_size, rank = TOL, LEAF_SIZE, RANK
         if route is Route.CELLS:
-            tol, leaf_size = CELL_TOL, self._cell_size(n_rows, n_trees, value_cost)
+            size = self._cell_size(n_rows, n_trees, value_cost)
+            tol, leaf_size = CELL_TOL, cell_rows(n_rows, size)
         elif n_trees > 1:
             large = n_rows < SMALL_ROWS or (n_features > WIDE_FEATURES and not sparse)
             leaf_size = LARGE_LEAF_SIZE if large else FOREST_LEAF_SIZE
@@ -226,12 +227,13 @@ class TrainingConfig:
         return self.hss.n_trees or default
 
     def _cell_size(self, n_rows: int, n_trees: int, value_cost: float) -> int:
-        """Number of rows of a cell: as many as the time permits."""
+        """Maximum number of rows of a cell: as many as the time permits."""
         if isinstance(self.approximation, Cells) and self.approximation.size is not None:
             return self.approximation.size
         seconds = costs.CELL_BUDGET
         if self.max_time is not None:
-            seconds = min(seconds, self.max_time / costs.CELL_SLOWDOWN)
+            folds = 1 + costs.CELL_FOLD_SHARE * self._n_folds(n_rows)
+            seconds = min(seconds, self.max_time / (costs.CELL_SLOWDOWN * folds))
         size = int(seconds / (n_rows * n_trees * value_cost))
         return min(max(size, SMALL_CELL), max(n_rows // MIN_CELLS, SMALL_CELL), LARGE_CELL)
 

@@ -9,7 +9,6 @@ values of all rows with the support vectors, whose number is extrapolated from t
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from hssvm._memory import installed_memory
 from hssvm.hss.nystroem import GROWING_LEVELS
 from hssvm.kernels.base import Kernel, Rows
 from hssvm.kernels.cached import n_kept_rows
@@ -216,7 +216,7 @@ def _growth(small: float, large: float, a: FitReport, b: FitReport, n: int) -> f
 
 def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
     advice = []
-    installed = _installed_memory()
+    installed = installed_memory()
     if installed is not None and memory > 0.8 * installed:
         advice.append(
             f"needs {memory / 1e9:.2g} GB; this machine has {installed / 1e9:.2g} GB: "
@@ -228,10 +228,3 @@ def _advice(memory: float, kernel_error: float, refines: bool) -> list[str]:
             f"compresses better), raise {api:max_rank}, or set {api:refine=True} if time permits."
         )
     return [Message(text) for text in advice or ["No problem expected."]]
-
-
-def _installed_memory() -> float | None:
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # Windows
-        return None

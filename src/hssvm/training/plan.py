@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse
 
 from hssvm import _core, costs
+from hssvm._memory import installed_memory
 from hssvm.hss import Compressor
 from hssvm.hss.hashing import cut_width
 from hssvm.hss.tree import depth_for
 from hssvm.kernels.base import Rows
 from hssvm.kernels.wide import table_width
 from hssvm.solvers import ADMM, FixedIterationADMM
+from hssvm.training.cell_memory import CellMemory
 from hssvm.training.memory import FitMemory
 from hssvm.training.reports.monitor import Monitor
 
@@ -30,6 +32,10 @@ the exact kernel."""
 DEFAULT_MEMORY = 2e9
 """Bytes for the kernel values of a refinement, the columns of a cross-validation, or the trees that
 are trained at a time, if memory_limit is not set."""
+
+CELLS_SHARE = 0.25
+"""Share of the memory of the machine, if that is more, for the kernel values of the cells that are
+solved at a time. It does not change the model."""
 
 DEFAULT_ITER, PAPER_ITER = 1000, 10
 
@@ -62,7 +68,7 @@ class TrainingPlan:
     solver : {'admm', 'paper'}
     limit_work : bool
     n_trees, leaf_size : int
-        The leaves may be cells.
+        The leaves may be cells; then `leaf_size` is their number of rows, see `cell_rows`.
     n_folds : int
         Number of models that leave out a fold, at most FOLDS.
     compressor : Compressor
@@ -143,6 +149,10 @@ class TrainingPlan:
             n_threads=_core.thread_count(),
         )
 
+    def cell_memory(self, X: Rows, n_columns: int) -> CellMemory:
+        """Return the memory model of a fit of cells, with all its columns, including folds."""
+        return CellMemory.of(X, n_columns, self.n_folds, self.n_trees, scaled=self.scaled)
+
     def trees_at_a_time(self, memory: FitMemory) -> int:
         """Number of trees that are trained at a time, limited by threads and memory."""
         limit = DEFAULT_MEMORY if self.memory_limit is None else self.memory_limit
@@ -150,8 +160,31 @@ class TrainingPlan:
         return max(1, min(self.n_trees, memory.n_threads, fitting))
 
     def cache(self, X: Rows, n_columns: int) -> float:
-        """Bytes for kernel values during refinement: the default, or the rest of the limit."""
+        """Bytes for kernel values during refinement, or of the cells that are solved at a time.
+
+        They are the default, or the rest of the limit; but at least one cell is solved.
+        """
+        if self.route is Route.CELLS:
+            cells = self.cell_memory(X, n_columns)
+            if self.memory_limit is not None:
+                return cells.cache_within(self.memory_limit, self.leaf_size)
+            share = CELLS_SHARE * (installed_memory() or 0)
+            return max(DEFAULT_MEMORY, share, cells.values(self.leaf_size))
         if self.memory_limit is None:
             return DEFAULT_MEMORY
         memory = replace(self.memory(X, n_columns), refines=True)
         return (memory.within(self.memory_limit) or memory).cache_within(self.memory_limit)
+
+
+def cell_rows(n_rows: int, size: int) -> int:
+    """Return the number of rows of the largest cell, if no cell may have more than `size` rows.
+
+    All leaves of a tree have the same level, so cells may be half as large.
+
+    Examples
+    --------
+    >>> from hssvm.training.plan import cell_rows
+    >>> cell_rows(30_000, 8000), cell_rows(30_000, 7000)
+    (7500, 3750)
+    """
+    return max(2, -(-n_rows // 2 ** depth_for(n_rows, size)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hssvm import _core
 from hssvm._threads import openmp_threads
@@ -26,6 +26,12 @@ Model = TypeVar("Model")
 def thread_count_of(kernel: Kernel) -> int:
     """Number of threads that may use a kernel; user functions run in one at a time."""
     return _core.thread_count() if isinstance(kernel, CoreKernel) else 1
+
+
+def call_with_threads(n_threads: int, function: Callable[..., Model], *args: Any) -> Model:
+    """Call a function whose loops use `n_threads` OpenMP threads."""
+    with openmp_threads(n_threads):
+        return function(*args)
 
 
 def map_in_threads(

@@ -20,6 +20,9 @@ ISOLATED, ISOLATION_ROWS = 0.1, 64
 """A row is isolated if the sum of its kernel values with all other rows is below this fraction of
 its value with itself. ISOLATION_ROWS random rows are tested."""
 
+ISOLATION_VALUES = 2**18
+"""Number of their kernel values that are computed at a time."""
+
 MAX_ISOLATED, MAX_SUPPORT = 0.9, 0.98
 """Fraction of isolated rows, and of support vectors, above which a check fails."""
 
@@ -69,7 +72,7 @@ def check_kernel(X: Rows, kernel: Kernel, seed: int) -> str | None:
         return None
     rows = np.random.default_rng(seed).choice(n, ISOLATION_ROWS, replace=False)
     others = np.zeros(ISOLATION_ROWS)
-    step = max(1, 2**22 // ISOLATION_ROWS)
+    step = max(1, ISOLATION_VALUES // ISOLATION_ROWS)
     for begin in range(0, n, step):
         block = kernel.block(X[rows], X[begin : begin + step])
         others += np.abs(block).sum(axis=1, dtype=np.float64)

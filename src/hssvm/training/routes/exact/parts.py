@@ -27,8 +27,8 @@ from hssvm.progress import Share, emit
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.reports.monitor import Monitor
-from hssvm.training.routes.exact.solver import ExactSolver
-from hssvm.training.threads import map_in_threads, thread_count_of
+from hssvm.training.routes.exact.solver import INTERIOR_BYTES, ExactSolver
+from hssvm.training.threads import call_with_threads, map_in_threads, thread_count_of
 
 MANY_PARTS, BATCHED_STEPS, STEPS_PER_ROW = 100, 20_000, 10
 """Parts of few rows are solved by the core, in BATCHED_STEPS steps, or STEPS_PER_ROW for each row:
@@ -183,14 +183,28 @@ class _Run:
         kernel = self.solver.kernel
         assert isinstance(kernel, CoreKernel)
         if scipy.sparse.issparse(self.X):
-            return partial(_core.solve_parts, kernel.matrix(self.X))
-        return partial(_core.solve_parts, kernel.core, core_rows(as_rows(self.X)))
+            return self._limited(partial(_core.solve_parts, kernel.matrix(self.X)))
+        return self._limited(partial(_core.solve_parts, kernel.core, core_rows(as_rows(self.X))))
+
+    def _limited(self, solve: Callable[..., None]) -> Callable[..., None]:
+        """Return a function of the core with no more threads than there is memory for."""
+        if not self.problem.waits_for_memory:
+            return solve
+        return partial(call_with_threads, self._at_a_time(self.problem.dtype.itemsize), solve)
+
+    def _at_a_time(self, bytes_per_value: int) -> int:
+        """Number of parts that are solved at a time."""
+        n_threads = thread_count_of(self.solver.kernel)
+        if not self.problem.waits_for_memory:
+            return n_threads
+        most = self.solver.memory / (bytes_per_value * int(self.sizes.max()) ** 2)
+        return max(1, int(min(n_threads, most)))
 
     def solve_one_by_one(self, indices: NDArray[np.int64]) -> None:
         """Solve parts at the same time, one thread each, after parts that are too large for one."""
         work = self.sizes.astype(np.float64) ** 2
         share = work / work.sum()
-        n_threads = thread_count_of(self.solver.kernel)
+        n_threads = self._at_a_time(INTERIOR_BYTES)  # enough memory for every method
         counter = count(self.problem.n_parts - indices.size + 1)
 
         def solve(index: int, monitor: Monitor, memory: float) -> tuple[Part, Solution]:
