@@ -1,6 +1,7 @@
 """Cells: by definition, exact models of the rows of each leaf, averaged over trees."""
 
 import pickle
+import runpy
 
 import numpy as np
 import pytest
@@ -181,6 +182,10 @@ def test_saved_pickled_and_exported(rng, tmp_path):
         assert_array_equal(copy.decision_function(new), values)
         assert_array_equal(copy.predict_proba(new), model.predict_proba(new))
         assert copy.approximation == CELLS
+    model.save_numpy(tmp_path / "exported.py")
+    exported = runpy.run_path(str(tmp_path / "exported.py"))
+    assert_allclose(exported["decision_function"](new), values, atol=1e-6)
+    assert_allclose(exported["predict_proba"](new), model.predict_proba(new), atol=1e-6)
 
 
 def test_what_cells_cannot_do_is_refused(rng):
