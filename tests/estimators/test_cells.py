@@ -184,6 +184,21 @@ def test_a_regression_is_the_mean_of_its_cells(weighted, dtype, rng):
     assert_close(values, by_definition(model, X, new, make, np.inf))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_spread_and_disagreement_by_definition(n_classes, rng):
+    X, y, _ = clusters(rng, n_classes=n_classes)
+    model = svc(rng, multi_class="ovr", approximation=Cells(100, 3)).fit(X, y)
+    report = model.fit_report_
+    for column, c in enumerate([1] if n_classes == 2 else range(3)):
+        values = by_tree(model, X, X, classifier(X, X, np.where(y == c, 1, -1)))
+        spread = np.sqrt(np.mean(np.var(values, axis=0, ddof=1)))
+        assert_allclose(report.spread[column], spread, rtol=5e-3)
+        n_positive = (values > 0).sum(axis=0)
+        disagreement = np.mean((n_positive > 0) & (n_positive < 3))
+        assert disagreement > 0
+        assert abs(report.disagreement[column] - disagreement) <= 0.01  # rounding near 0
+
+
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_many_classes(multi_class, rng):
     X, y = noisy_classes(rng, 3000, n_classes=4)
