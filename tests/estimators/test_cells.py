@@ -2,6 +2,7 @@
 
 import pickle
 import runpy
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import hssvm
 from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM
 from hssvm.hss import ClusterTree
-from hssvm.kernels import Gaussian
+from hssvm.kernels import Gaussian, ObjectKernel
 from hssvm.predictors.votes import count_votes
 from hssvm.training import TrainingConfig
 from hssvm.training.config import LARGE_CELL, SMALL_CELL
@@ -75,6 +76,10 @@ def classifier(X, new, signs, weight=None, kernel=rbf_kernel, C=2.0):
         return expert.decision_function(kernel(new[own], X[rows], gamma=0.3))
 
     return make
+
+
+def values_of(A, B):
+    return rbf_kernel(A, B, gamma=0.3)
 
 
 def laplacian(A, B, gamma):
@@ -166,6 +171,22 @@ def test_cells_are_of_scaled_rows(scaling, rng):
     assert_close(model.decision_function(unscaled), expected)
 
 
+@pytest.mark.parametrize("kind", ["precomputed", "objects"])
+def test_points_without_coordinates_are_cut_by_their_kernel_values(kind, rng):
+    X, y, new = clusters(rng)
+    if kind == "precomputed":
+        kernel, train, test = "precomputed", values_of(X, X), values_of(new, X)
+    else:
+        kernel, train, test = ObjectKernel(values_of), X.tolist(), new.tolist()
+    model = svc(rng, kernel=kernel).fit(train, y)
+    landmarks = X[list(model.kernel_.landmarks)]
+    coordinates, of_new = values_of(X, landmarks), values_of(new, landmarks)
+    expected = by_definition(model, coordinates, of_new, classifier(X, new, 2 * y - 1))
+    assert_close(model.decision_function(test), expected)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.decision_function(test), model.decision_function(test))
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_regression_is_the_mean_of_its_cells(weighted, dtype, rng):
@@ -233,11 +254,15 @@ def test_any_kernel(kernel, rng):
     assert model.score(X, y) > exact.score(X, y) - 0.05
 
 
-def test_precomputed_kernels(rng):
-    X, y = two_moons(rng, 900)
-    K = Gaussian(1.0).block(X)
-    model = SVC(kernel="precomputed", approximation=CELLS, random_state=0).fit(K, y)
-    assert model.score(K, y) > 0.8
+def test_functions_get_no_empty_blocks(rng):
+    """scikit-learn's refuse them; cells of one class, or with flat targets, have no points."""
+    X, y, new = clusters(rng)
+    model = svc(rng, kernel=partial(rbf_kernel, gamma=0.3)).fit(X, y)
+    assert any(np.any(np.diff(tree.ends) == 0) for tree in model._compressed.trees)
+    expected = by_definition(model, X, new, classifier(X, new, 2 * y - 1))
+    assert_close(model.decision_function(new), expected)
+    flat = SVR(kernel=rbf_kernel, approximation=CELLS, random_state=0).fit(X, np.ones(len(X)))
+    assert_allclose(flat.predict(new), 1.0)
 
 
 def test_weights_are_used(rng):
