@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.svm
-from helpers.rows import noisy_classes, stripes, two_moons
+from helpers.rows import noisy_classes, stripes, two_moons, waves_and_bowls
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -286,6 +286,14 @@ def test_more_trees_are_added(rng):
     assert_array_equal(grown.out_of_fold_decision_, whole.out_of_fold_decision_)
 
 
+LARGE = {
+    "two classes": noisy_classes,
+    "three classes": partial(noisy_classes, n_classes=3),
+    "stripes": stripes,
+    "waves and bowls": waves_and_bowls,
+}
+
+
 def test_out_of_fold_values_are_honest(rng):
     X, y = rng.standard_normal((2000, 4)), rng.integers(0, 2, 2000)
     model = SVC(C=10, gamma=1.0, approximation=CELLS, out_of_fold=True, random_state=0).fit(X, y)
@@ -297,13 +305,22 @@ def test_out_of_fold_values_are_honest(rng):
     assert abs(model.fit_report_.out_of_fold_score - score) < 0.05
 
 
-def test_probabilities_are_as_good_as_those_of_a_wrapper(rng):
-    X, y = noisy_classes(rng, 6000)
-    model = SVC(approximation=Cells(500, 2), random_state=0)
-    ours = clone(model).set_params(probability="sigmoid").fit(X[:3000], y[:3000])
-    wrapped = CalibratedClassifierCV(model, ensemble=False).fit(X[:3000], y[:3000])
-    loss = log_loss(y[3000:], ours.predict_proba(X[3000:]))
-    assert loss < 1.05 * log_loss(y[3000:], wrapped.predict_proba(X[3000:]))
+@pytest.mark.parametrize(
+    ("kind", "n", "size", "factor"),
+    [
+        ("two classes", 3000, 500, 1.05),
+        *(pytest.param(kind, 8000, 1000, 1.01, marks=pytest.mark.slow) for kind in LARGE),
+    ],
+)
+def test_probabilities_are_as_good_as_those_of_a_wrapper(kind, n, size, factor, rng):
+    """The wrapper of scikit-learn has five more forests, of four fifths of the rows."""
+    X, y = LARGE[kind](rng, 5 * n)
+    train, test = slice(n), slice(n, None)
+    model = SVC(3.0, approximation=Cells(size, 2), random_state=0)
+    ours = clone(model).set_params(probability="sigmoid").fit(X[train], y[train])
+    wrapped = CalibratedClassifierCV(model, ensemble=False).fit(X[train], y[train])
+    loss = log_loss(y[test], ours.predict_proba(X[test]))
+    assert loss < factor * log_loss(y[test], wrapped.predict_proba(X[test]))
 
 
 def test_intervals_cover(rng):
