@@ -1,6 +1,5 @@
 """The memory of cells is limited by their number at a time, which does not change the model."""
 
-import numpy as np
 import pytest
 from helpers.rows import stripes
 from numpy.testing import assert_array_equal

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hssvm
-from hssvm import HSS, SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, Cells, OneClassSVM
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian
 from hssvm.predictors import ExpansionPredictor
@@ -94,11 +94,22 @@ def test_rows_that_are_repeated_count_once(rng):
     assert_allclose(values, ExpansionPredictor(Gaussian(1.0), X, Z)(X), atol=0.01)
 
 
+@pytest.mark.parametrize("approximation", [HSS(n_trees=2, leaf_size=64), Cells(500)])
+def test_approximations_are_refused_with_advice(approximation, rng):
+    X, y = noisy_classes(rng, 2100)
+    model = SVC(approximation=approximation, random_state=0).fit(X, y)
+    advice = r"the exact kernel.*; fit with refine=True and approximation=None$"
+    with pytest.raises(ValueError, match=f"reduce needs .*{advice}"):
+        model.reduce(X, y)
+    model.set_params(refine=True, approximation=None).fit(X, y)
+    assert model.reduce(X, y).fit_report_.reduced_from > 0
+
+
 def test_what_cannot_be_reduced(rng):
     X, y = noisy_classes(rng, 2100)
-    forest = SVC(approximation=HSS(n_trees=2, leaf_size=64), random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"reduce needs .* the exact kernel.*fit with refine=True"):
-        forest.reduce(X, y)
+    automatic = SVC(refine=False, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"the exact kernel.*; fit with refine=True$"):
+        automatic.reduce(X, y)
     model = SVC().fit(X[:300], y[:300])
     for wrong in (-1, np.nan, "a", None, [0.1]):
         with pytest.raises(InvalidParameterError, match="max_loss must be a number of at least 0"):

@@ -9,15 +9,25 @@ import pytest
 import scipy.sparse
 from helpers.rows import noisy_classes
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hssvm import HSS, SVC, SVCCV, SVR, OneClassSVM, kernels
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM, kernels
+
+
+@pytest.fixture(autouse=True)
+def small_data_has_leaves(monkeypatch):
+    monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
 
 
 def leaves(n_trees):
     approximation = HSS(n_trees, leaf_size=64, max_rank=32)
     return {"approximation": approximation, "random_state": 0}
+
+
+def cells(n_trees):
+    return {"approximation": Cells(size=100, n_trees=n_trees), "random_state": 0}
 
 
 NAMES = np.array(["ant", "bee", "cat"])
@@ -47,20 +57,38 @@ MODELS = {
     "matern52, forest": SVC(kernel=kernels.Matern52(0.3), **leaves(2)),
     "sparse": SVC(),
     "sparse, forest": SVC(**leaves(2)),
+    "one tree of cells": SVC(**cells(1)),
+    "cells": SVC(**cells(3)),
+    "scaled, cells": SVC(scaling="minmax", **cells(2)),
+    "one-vs-one, cells": SVC(multi_class="ovo", **cells(2)),
+    "one-vs-rest, cells": SVC(multi_class="ovr", **cells(2)),
+    "isotonic, cells": SVC(probability="isotonic", **cells(2)),
+    "sigmoid, three classes, cells": SVC(probability="sigmoid", **cells(2)),
+    "searched, cells": SVCCV(Cs=[1.0], gammas=[0.2], cv=3, **cells(2)),
+    "regression, cells": SVR(**cells(2)),
+    "linear, cells": SVC(kernel="linear", **cells(2)),
+    "polynomial, cells": SVC(kernel="poly", coef0=1.0, degree=2, **cells(2)),
+    "laplacian, cells": SVC(kernel="laplacian", **cells(2)),
+    "matern32, cells": SVC(kernel="matern32", **cells(2)),
+    "matern52, cells": SVC(kernel="matern52", **cells(2)),
+    "sparse, cells": SVC(**cells(2)),
 }
 
 
 def fitted(kind, rng, dtype=np.float64):
     n_classes = 3 if "three" in kind or "one-vs" in kind else 2
-    compressed = MODELS[kind].refine is False
-    X, y = noisy_classes(rng, 2100 if compressed else 400, n_classes, dtype)
+    X, y = noisy_classes(rng, 400, n_classes, dtype)
     labels = NAMES[y]
     if isinstance(MODELS[kind], SVR):
         labels = np.sin(X[:, 0]) + X[:, 1]
     rows = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0)) if "sparse" in kind else X
     T = rng.standard_normal((200, X.shape[1])).astype(dtype)
-    model = MODELS[kind].fit(rows, labels)
-    assert (model._predictor().n_leaves > 1) == compressed
+    model = clone(MODELS[kind]).fit(rows, labels)
+    approximation = model.approximation
+    assert (model._predictor().n_leaves > 1) == (approximation is not None)
+    if approximation is not None:
+        assert model.fit_report_.n_trees == approximation.n_trees
+        assert (model.fit_report_.n_cells > 0) == isinstance(approximation, Cells)
     return model, T
 
 
@@ -138,8 +166,22 @@ def test_onnx_of_a_pipeline_in_float32(rng):
     assert_allclose(found["scores"], model.decision_function(T), atol=1e-4)
 
 
-def test_an_exported_file_needs_only_numpy(rng, tmp_path):
-    model, T = fitted("forest", rng)
+def test_constants_and_limits_of_cells(rng, tmp_path):
+    X, y = noisy_classes(rng, 800)
+    X[:, 0] += 6 * y * (rng.random(800) < 0.6)  # some cells have one class
+    model = SVC(kernel="linear", **cells(2)).fit(X, y)
+    assert any(np.any(np.diff(tree.ends) == 0) for tree in model._compressed.trees)
+    T = np.vstack([X, 30 * X])
+    assert np.abs(model.decision_function(T)).max() == 3
+    model.save_numpy(tmp_path / "exported.py")
+    exported = runpy.run_path(str(tmp_path / "exported.py"))
+    assert_allclose(exported["decision_function"](T), model.decision_function(T), atol=1e-6)
+    assert_allclose(run_onnx(model, T)["scores"], model.decision_function(T), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["forest", "cells"])
+def test_an_exported_file_needs_only_numpy(kind, rng, tmp_path):
+    model, T = fitted(kind, rng)
     model.save_numpy(tmp_path / "exported.py")
     np.save(tmp_path / "T.npy", T)
     code = (

@@ -19,6 +19,7 @@ NASTY = [
     {"object": "Gaussian", "fields": {"gamma": -1}}, {"object": "Gaussian", "fields": {}},
     {"object": "Polynomial", "fields": {"gamma": 1.0, "degree": 2**31 - 1}},
     {"object": "Polynomial", "fields": {"gamma": 1.0, "degree": 2.5}},
+    {"object": "Cells", "fields": {"size": -1}}, {"object": "Cells", "fields": {"n_trees": 10**30}},
     {"object": "NestedNystroem", "fields": {}}, {"object": "os.system", "fields": {"command": "x"}},
 ]  # fmt: skip
 

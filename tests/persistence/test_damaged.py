@@ -10,12 +10,12 @@ from helpers.mutants import CHANGES, document_changed, unzipped, zipped
 from helpers.outcomes import model_outcome
 from helpers.text_mutants import overwrite
 
-from hssvm import HSS, SVC, SVCCV
+from hssvm import HSS, SVC, SVCCV, SVR, Cells
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 
 MUTANTS = 250
-"""Of each model and kind of change: 5,000 in all, others in every run."""
+"""Of each model and kind of change: some 9,000 in all, others in every run."""
 
 
 def named(X):
@@ -35,7 +35,20 @@ MODELS = {
         np.float32,
         scipy.sparse.csr_array,
     ),
+    "cells": (SVC(approximation=Cells(size=20, n_trees=2)), np.float64, named),
+    "cells of pairs": (
+        SVC(multi_class="ovo", probability="sigmoid", approximation=Cells(size=20, n_trees=1)),
+        np.float32,
+        scipy.sparse.csr_array,
+    ),
+    "cells, regression": (
+        SVR(scaling="standard", out_of_fold=True, approximation=Cells(size=40, n_trees=3)),
+        np.float64,
+        np.asarray,
+    ),
 }
+
+THREE_CLASSES = "leafwise", "cells", "cells of pairs"
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -44,7 +57,7 @@ def saved(request, tmp_path_factory):
     model, dtype, rows = MODELS[request.param]
     rng = np.random.default_rng(request.config.getoption("--seed"))
     X = rng.standard_normal((80, 3)).astype(dtype)
-    y = np.digitize(X[:, 0], [-0.5, 0.5] if request.param == "leafwise" else [0])
+    y = np.digitize(X[:, 0], [-0.5, 0.5] if request.param in THREE_CLASSES else [0])
     path = tmp_path_factory.mktemp("saved") / "model"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hssvm.training.config.EXACT_ROWS", 0)

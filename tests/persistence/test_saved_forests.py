@@ -11,13 +11,14 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 import hssvm
-from hssvm import HSS, SVC, SVR, OneClassSVM
+from hssvm import HSS, SVC, SVR, Cells, OneClassSVM
 from hssvm.persistence.archive import Archive, write
 
 N = 80
-PARAMETERS = {
-    "approximation": HSS(n_trees=3, leaf_size=20, max_rank=4), "tol": 0.1, "random_state": 0,
-}  # fmt: skip
+APPROXIMATIONS = {
+    "compressed": HSS(n_trees=3, leaf_size=20, max_rank=4),
+    "cells": Cells(size=20, n_trees=3),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,12 +32,19 @@ def rows(rng):
     return X, np.digitize(X[:, 0], [-0.5, 0.5])
 
 
+@pytest.fixture(params=APPROXIMATIONS)
+def parameters(request):
+    approximation = APPROXIMATIONS[request.param]
+    return {"approximation": approximation, "tol": 0.1, "random_state": 0}
+
+
 @pytest.fixture
-def stopped(rows, tmp_path):
+def stopped(rows, parameters, tmp_path):
     """The path of a model with two of three trees."""
-    model = SVC(warm_start=True, **PARAMETERS)
+    model = SVC(warm_start=True, **parameters)
     expected = pytest.warns(ConvergenceWarning, match="before all trees were trained")
-    with stopped_in_tree(2, in_solver=False), expected:
+    cells = isinstance(model.approximation, Cells)
+    with stopped_in_tree(2, in_solver=False, cells=cells), expected:
         model.fit(*rows)
     assert model.fit_report_.n_trees == 2
     model.save(tmp_path / "model")
@@ -52,11 +60,13 @@ def unpacked(path):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM])
-def test_forests_come_back(make, dtype, sparse, rng, rows, tmp_path):
+def test_forests_come_back(make, dtype, sparse, parameters, rng, rows, tmp_path):
+    if make is OneClassSVM and isinstance(parameters["approximation"], Cells):
+        pytest.skip("novelty detection has no cells")
     X, y = rows
     X = X.astype(dtype)
     X = scipy.sparse.csr_array(X) if sparse else X
-    model = make(**PARAMETERS).fit(X, y)
+    model = make(**parameters).fit(X, y)
     model.save(tmp_path / "model")
     loaded = hssvm.load(tmp_path / "model")
     new = rng.standard_normal((50, 3)).astype(dtype)
@@ -68,8 +78,8 @@ def test_forests_come_back(make, dtype, sparse, rng, rows, tmp_path):
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
-def test_a_forest_that_is_complete_stores_no_coefficients(rows, tmp_path):
-    SVC(**PARAMETERS).fit(*rows).save(tmp_path / "model")
+def test_a_forest_that_is_complete_stores_no_coefficients(parameters, rows, tmp_path):
+    SVC(**parameters).fit(*rows).save(tmp_path / "model")
     document, arrays = unpacked(tmp_path / "model")
     assert document["forest"] is None
     assert not {"support", "dual_coef", "ids"} & set(arrays)
@@ -143,11 +153,40 @@ DAMAGE = {
         "beyond": lambda a: put(a, -1, N),
         "negative": lambda a: put(a, 0, -1),
     },
+    "constants": {
+        "nan": lambda a: put(a, (1, 0, 0), np.nan),
+        "infinite": lambda a: put(a, (0, -1, 2), -np.inf),
+        "of one tree": lambda a: a[:1],
+        "of fewer leaves": lambda a: np.ascontiguousarray(a[:, 1:]),
+        "of two classes": lambda a: np.ascontiguousarray(a[:, :, :2]),
+        "two-dimensional": lambda a: a[0],
+        "float32": lambda a: a.astype(np.float32),
+    },
+    "clip": {
+        "nan": lambda a: put(a, 0, np.nan),
+        "zero": lambda a: put(a, 0, 0.0),
+        "negative": lambda a: put(a, 0, -3.0),
+        "two": lambda a: np.repeat(a, 2),
+        "none": lambda a: a[:0],
+        "two-dimensional": lambda a: a[None],
+        "float32": lambda a: a.astype(np.float32),
+    },
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"), [(name, damage) for name, kinds in DAMAGE.items() for damage in kinds]
+def for_each_kind(names, cases):
+    """Parametrize a test with the kind of the forest; only cells have constants and limits."""
+    every = [
+        (kind, *case)
+        for kind in APPROXIMATIONS
+        for case in cases
+        if kind == "cells" or case[0] not in ("constants", "clip")
+    ]
+    return pytest.mark.parametrize(("parameters", *names), every, indirect=["parameters"])
+
+
+@for_each_kind(
+    ("name", "damage"), [(name, each) for name, kinds in DAMAGE.items() for each in kinds]
 )
 def test_arrays_out_of_range_are_refused(name, damage, stopped):
     document, arrays = unpacked(stopped)
@@ -157,7 +196,10 @@ def test_arrays_out_of_range_are_refused(name, damage, stopped):
         hssvm.load(stopped)
 
 
-@pytest.mark.parametrize("name", ["rows", "ends", "intercepts", "directions", "thresholds"])
+NEEDED = "rows", "ends", "intercepts", "directions", "thresholds", "constants", "clip"
+
+
+@for_each_kind(("name",), [(name,) for name in NEEDED])
 def test_arrays_that_are_missing_are_refused(name, stopped):
     document, arrays = unpacked(stopped)
     del arrays[name]
@@ -211,9 +253,9 @@ def test_a_forest_without_its_identity_is_trained_again(rows, stopped):
 
 
 @pytest.mark.parametrize("change", [arrays_changed, document_changed])
-def test_mutants_grow_or_are_refused(change, rows, rng, stopped):
+def test_mutants_grow_or_are_refused(change, parameters, rows, rng, stopped):
     content, n_grown = stopped.read_bytes(), 0
-    parameters = SVC(warm_start=True, **PARAMETERS).get_params()
+    parameters = SVC(warm_start=True, **parameters).get_params()
     for _ in range(100):
         seed = int(rng.integers(2**63))
         stopped.write_bytes(change(content, np.random.default_rng(seed)))

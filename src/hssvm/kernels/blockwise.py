@@ -39,10 +39,13 @@ class BlockwiseKernel(Kernel):
         y_ends: NDArray[np.int64],
         W: Floats,
     ) -> Floats:
-        """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
+        """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`.
+
+        Empty groups have no blocks, as functions of the user may refuse them.
+        """
         order, x_ends = sort_groups(groups, y_ends.size - 1)
         out: Floats = np.zeros((X.shape[0], W.shape[1]), dtype=W.dtype)
-        for g in np.flatnonzero(np.diff(x_ends)):
+        for g in np.flatnonzero((np.diff(x_ends) > 0) & (np.diff(y_ends) > 0)):
             group = slice(y_ends[g], y_ends[g + 1])
             points = Y[y_rows[group]]
             step = max(1, BLOCK_VALUES // max(1, points.shape[0]))

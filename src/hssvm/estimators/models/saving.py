@@ -128,9 +128,10 @@ class SavableEstimator(BaseEstimator):
         """Return the exact predictor of a fitted model; ValueError if it predicts with another."""
         check_is_fitted(self)
         if not self._predictor().rows_are_support:
+            also = "" if self.approximation is None else " and approximation=None"
             raise ValueError(
                 f"{what} needs a model that predicts with the exact kernel, but this one predicts "
-                "with an approximation; fit with refine=True"
+                f"with an approximation; fit with refine=True{also}"
             )
         return self._require_exact(what)
 
