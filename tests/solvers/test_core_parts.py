@@ -35,9 +35,10 @@ def solve(cells, K, tol=TOL, max_steps=10**6, start=None):
     F = np.empty_like(z)
     primal, dual, intercept = np.empty((3, cells.n_parts, cells.k))
     steps = np.empty(primal.shape, np.int64)
+    most = np.full(cells.n_parts, max_steps)
     _core.solve_parts(
         *K, batch.offsets, batch.places.rows, batch.bound, batch.linear, batch.symmetric,
-        batch.l1_weight, np.full(cells.k, tol), max_steps, z, F, primal, dual, intercept, steps,
+        batch.l1_weight, np.full(cells.k, tol), most, z, F, primal, dual, intercept, steps,
     )  # fmt: skip
     return z, F, primal, dual, intercept, steps
 

@@ -21,7 +21,7 @@ from hssvm.training import FitReport, Monitor, Route, TrainingConfig, plan_probl
 from hssvm.training.config import EXACT_ROWS
 from hssvm.training.plan import DEFAULT_ITER
 from hssvm.training.routes.forest import forest
-from hssvm.training.routes.forest.forest import fingerprint
+from hssvm.training.routes.forest.forest import compared_rows, fingerprint
 from hssvm.training.routes.forest.route import train_tree
 from hssvm.training.warm_start import LastFit
 
@@ -163,7 +163,7 @@ def test_spread_and_disagreement_by_definition(make, few, rng, monkeypatch):
     result = run(problem, X, config)
     sample = np.arange(N)
     if few:
-        sample = np.sort(np.random.default_rng(config.seed).permutation(N)[:300])
+        sample = compared_rows(N, config.seed)
     plan = config.plan(N, route=Route.COMPRESSED)
     values = np.array([Tree(problem, X, plan, t).at_training_rows()[sample] for t in range(3)])
     mean = values.mean(axis=0)
