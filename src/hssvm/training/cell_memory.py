@@ -130,4 +130,6 @@ class CellMemory:
 
     def _cell(self, size: int) -> float:
         own = 2 * size * self.n_features * self.itemsize  # the rows, and their features
+        if self.sparse:  # the core computes with the rows themselves, and a table
+            own = 8 * self.table_width
         return self.values(size) + own + 8 * CELL_VECTORS * size + FIXED_PER_THREAD
