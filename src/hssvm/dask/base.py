@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,12 +77,9 @@ class BaseDaskSVM(ConfiguredSVM):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _task(self, layout: Layout) -> Task:
+    def _fitted_task(self, layout: Layout) -> Task:
+        """Return the task of the fitted model."""
         raise NotImplementedError
-
-    def _gamma(self) -> Any:
-        """Return the gamma to train with: a number, 'scale' or 'auto'."""
-        return self.gamma
 
     def _client(self) -> Client:
         try:
@@ -97,7 +94,16 @@ class BaseDaskSVM(ConfiguredSVM):
             )
         return client
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classify: bool) -> HeldOut | None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        task_of: Callable[[Layout], Task],
+        gamma: float | str,
+        *,
+        classify: bool,
+    ) -> HeldOut | None:
         """Train, and return the out-of-fold decision values, if there are any."""
         self._check_parameters()
         require_rows_of_numbers(self.kernel)
@@ -108,9 +114,9 @@ class BaseDaskSVM(ConfiguredSVM):
 
         def describe(layout: Layout) -> tuple[Kernel, Task]:
             self.kernel_: Kernel = self._kernel_with(
-                lambda: resolve_gamma(self._gamma(), layout.n_features, lambda: layout.variance)
+                lambda: resolve_gamma(gamma, layout.n_features, lambda: layout.variance)
             )
-            return self.kernel_, self._task(layout)
+            return self.kernel_, task_of(layout)
 
         def should_stop() -> Status | None:
             late = deadline is not None and time.monotonic() > deadline
@@ -146,7 +152,7 @@ class BaseDaskSVM(ConfiguredSVM):
         require_one_model(self.fit_report_)
         assert isinstance(self._model, PartsModel)
         self._check_names(X, y, sample_weight)
-        task, data = self._task(self._model.layout), (X, y, sample_weight)
+        task, data = self._fitted_task(self._model.layout), (X, y, sample_weight)
         return certify(self._model, task, data, n_rows, self._seed())
 
     def to_local(self) -> Any:

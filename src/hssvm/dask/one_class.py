@@ -105,13 +105,13 @@ scaling, approximation, random_state, verbose
         -------
         self
         """
-        self._fit(X, None, sample_weight, classify=False)
+        self._fit(X, None, sample_weight, self._fitted_task, self.gamma, classify=False)
         dtype = self._model.layout.dtype
         self.intercept_ = self._model.intercept = raised_intercept(self.intercept_, dtype)
         self.offset_ = -self.intercept_
         return self
 
-    def _task(self, layout: Layout) -> NoveltyDetection:
+    def _fitted_task(self, layout: Layout) -> NoveltyDetection:
         return NoveltyDetection(self.nu)
 
     def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import hssvm.estimators
 from hssvm.dask.base import DASK_INSTEAD
 from hssvm.dask.model import DistributedModel
+from hssvm.dask.plan import Layout
 from hssvm.dask.svc import SVC
 from hssvm.estimators.inputs.parameters import (
     CLASSIFIER_INSTEAD,
@@ -21,7 +22,7 @@ from hssvm.estimators.inputs.parameters import (
     refuse_parameters,
 )
 from hssvm.kernels.base import Floats
-from hssvm.training import FitReport
+from hssvm.training import Classification, FitReport
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +80,14 @@ class PathSVC(SVC):
 
     def fit_path(self, X: Any, y: Any, Cs: NDArray[np.float64], sample_weight: Any) -> SVCPath:
         """Train a classifier for every C."""
-        self._path_Cs = Cs
-        self.fit(X, y, sample_weight)
+        self._fit_columns(X, y, sample_weight, Cs, self.gamma)
         return SVCPath(Cs, self.classes_, self.intercept_, self.fit_report_, self._model)
 
-    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
-        if n_classes > 2:
+    def _classification(self, layout: Layout, Cs: NDArray[np.float64]) -> Classification:
+        if layout.classes is not None and layout.classes.labels.size > 2:
+            n_classes = layout.classes.labels.size
             raise ValueError(f"svc_path needs two classes, but y has {n_classes}; use SVC")
-        return self._path_Cs
+        return super()._classification(layout, Cs)
 
 
 def svc_path(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from distributed import Client
@@ -142,8 +142,15 @@ refine, scaling, approximation, probability, random_state, verbose
         -------
         self
         """
+        return self._fit_columns(X, y, sample_weight, np.array([self.C]), self.gamma)
+
+    def _fit_columns(
+        self, X: Any, y: Any, sample_weight: Any, Cs: NDArray[np.float64], gamma: float | str
+    ) -> Self:
+        """Train models for several values of C."""
         require_calibrator(as_calibrator(self.probability))
-        held_out = self._fit(X, y, sample_weight, classify=True)
+        task_of = partial(self._classification, Cs=Cs)
+        held_out = self._fit(X, y, sample_weight, task_of, gamma, classify=True)
         assert self._model.layout.classes is not None
         self.classes_ = self._model.layout.classes.labels
         self.fit_report_.n_classes = self.classes_.size
@@ -171,7 +178,10 @@ refine, scaling, approximation, probability, random_state, verbose
         self.fit_report_.out_of_fold_score = float(np.average(correct, weights=weight))
         self._calibrate(values, codes, weight, self._seed())
 
-    def _task(self, layout: Layout) -> Classification:
+    def _fitted_task(self, layout: Layout) -> Classification:
+        return self._classification(layout, np.array([self.C]))
+
+    def _classification(self, layout: Layout, Cs: NDArray[np.float64]) -> Classification:
         assert layout.classes is not None
         classes = layout.classes
         given = self.class_weight if isinstance(self.class_weight, dict) else {}
@@ -182,10 +192,7 @@ refine, scaling, approximation, probability, random_state, verbose
         require_two_classes(type(self).__name__, factors * classes.weights)
         if as_calibrator(self.probability) is not None:
             require_two_rows(classes.labels, classes.counts)
-        return Classification(factors, self._Cs(classes.labels.size))
-
-    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
-        return np.array([self.C], np.float64)
+        return Classification(factors, Cs.astype(np.float64))
 
     def _finish_local(self, local: Any, support_y: NDArray[Any] | None) -> None:
         assert support_y is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,13 +11,13 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from hssvm.dask.classify import classified
+from hssvm.dask.plan import Layout
 from hssvm.dask.svc import SVC
-from hssvm.dask.train import HeldOut
 from hssvm.estimators.calibration import require_calibrator
 from hssvm.estimators.inputs.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.exceptions import DataWarning
-from hssvm.training import Approximation
+from hssvm.training import Approximation, Classification
 from hssvm.training.data.checks import check_edge
 from hssvm.training.plan import FOLDS
 
@@ -66,9 +67,6 @@ approximation, probability, random_state, verbose, client
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {**RULES, "Cs": [POSITIVES], "gammas": [GAMMAS]}
-
-    _best_pair: tuple[float, Any]
-    """C, and the value of `gammas`, with the best score."""
 
     def __init__(
         self,
@@ -128,9 +126,10 @@ approximation, probability, random_state, verbose, client
         order = np.argsort(self.Cs, kind="stable")
         g, at = divmod(int(np.argmax(mean[:, order])), order.size)
         c = int(order[at])
-        self._best_pair = float(self.Cs[c]), self.gammas[g]
-        super().fit(X, y, sample_weight)
-        self.C_, self.gamma_ = self._best_pair[0], getattr(self.kernel_, "gamma", np.nan)
+        C, gamma = float(self.Cs[c]), self.gammas[g]
+        self._fit_columns(X, y, sample_weight, np.array([C]), gamma)
+        self.C_, self.gamma_ = C, getattr(self.kernel_, "gamma", np.nan)
+        self._best_gamma = gamma
         self.best_params_ = {"C": self.C_}
         if not np.isnan(self.gamma_):
             self.best_params_["gamma"] = self.gamma_
@@ -146,42 +145,40 @@ approximation, probability, random_state, verbose, client
         parameters = self.get_params(deep=False)
         del parameters["Cs"], parameters["gammas"]
         parameters.update(gamma=gamma, refine=False, probability=None)
-        search = SearchSVC(**parameters)
-        search.Cs = np.asarray(self.Cs, np.float64)
-        return search.fit(X, y, sample_weight).scores_
+        return SearchSVC(**parameters).scores(X, y, sample_weight, np.asarray(self.Cs))
 
-    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
-        return np.array(self._best_pair[:1])
-
-    def _gamma(self) -> Any:
-        return self._best_pair[1]
+    def _fitted_task(self, layout: Layout) -> Classification:
+        return self._classification(layout, np.array([self.C_]))
 
     def _local_parameters(self) -> dict[str, Any]:
         parameters = super()._local_parameters()
         del parameters["Cs"], parameters["gammas"]
-        return {**parameters, **dict(zip(("C", "gamma"), self._best_pair, strict=True))}
+        return {**parameters, "C": self.C_, "gamma": self._best_gamma}
 
 
 class SearchSVC(SVC):
     """An `SVC` for every C, scored by models that leave out a fold."""
 
     out_of_fold = True
-    Cs: NDArray[np.float64]
-    scores_: NDArray[np.float64]
 
-    def _Cs(self, n_classes: int) -> NDArray[np.float64]:
-        return self.Cs
-
-    def _use_out_of_fold(self, held_out: HeldOut | None) -> None:
+    def scores(
+        self, X: Any, y: Any, sample_weight: Any, Cs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Train, and return the accuracy for every C on each fold, (n_Cs, n_folds)."""
+        task_of = partial(self._classification, Cs=Cs)
+        held_out = self._fit(X, y, sample_weight, task_of, self.gamma, classify=True)
         if held_out is None:
             raise ValueError(
                 "the models that leave out a fold are not complete; set a larger max_time"
             )
-        self.scores_ = np.empty((self.Cs.size, FOLDS))
-        truth = self.classes_[held_out.y]
-        columns = held_out.values.reshape(truth.size, self.Cs.size, -1)
-        for j in range(self.Cs.size):
-            correct = classified(columns[:, j], self.classes_) == truth
+        classes = self._model.layout.classes
+        assert classes is not None
+        scores = np.empty((Cs.size, FOLDS))
+        truth = classes.labels[held_out.y]
+        columns = held_out.values.reshape(truth.size, Cs.size, -1)
+        for j in range(Cs.size):
+            correct = classified(columns[:, j], classes.labels) == truth
             for f in range(FOLDS):
                 weight = held_out.weight * (held_out.fold == f)
-                self.scores_[j, f] = weight[correct].sum() / weight.sum()
+                scores[j, f] = weight[correct].sum() / weight.sum()
+        return scores

@@ -107,10 +107,10 @@ scaling, approximation, random_state, verbose
         -------
         self
         """
-        self._fit(X, y, sample_weight, classify=False)
+        self._fit(X, y, sample_weight, self._fitted_task, self.gamma, classify=False)
         return self
 
-    def _task(self, layout: Layout) -> Regression:
+    def _fitted_task(self, layout: Layout) -> Regression:
         if not layout.has_y:
             raise ValueError("y is missing; pass the target values to train SVR")
         return Regression(self.C, self.epsilon)

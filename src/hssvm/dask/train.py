@@ -32,8 +32,8 @@ from hssvm.training.routes.forest.forest import Forest
 from hssvm.training.routes.forest.route import train_tree
 
 MEMORY_SHARE = 0.5
-"""Fraction of the memory limit of a worker that a fit may use with the kernel values of the working
-set; Dask writes results to disk at 0.6 and pauses the worker at 0.8."""
+"""Fraction of the memory limit of a worker that a fit may use with its kernel values; Dask writes
+results to disk at 0.6 and pauses the worker at 0.8."""
 
 SENT_HELD_OUT_ROWS = 30_000
 """Maximum number of out-of-fold decision values that a part sends to the driver: enough to

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hssvm._threads import openmp_threads
 from hssvm.dask.shuffle import PartRows
-from hssvm.dask.train import HeldOut
+from hssvm.dask.train import MEMORY_SHARE, HeldOut
 from hssvm.hss.tree import Node
 from hssvm.kernels import Kernel
 from hssvm.kernels.aligned import Aligned
@@ -117,6 +117,8 @@ def train_node(rows: PartRows, node: Node, index: int, job: CellJob) -> NodeMode
 
 def _train_node(rows: PartRows, node: Node, index: int, job: CellJob) -> NodeModel:
     plan, kernel = job.plan, job.kernel
+    if limit := get_worker().memory_manager.memory_limit:
+        plan = replace(plan, memory_limit=MEMORY_SHARE * limit)
     problem = job.task.problem(rows.X, rows.y, rows.weights, kernel).part(0).problem
     columns = problem if rows.fold is None else with_folds(problem, rows.fold, plan.n_folds)
     report, k = FitReport(), problem.k
