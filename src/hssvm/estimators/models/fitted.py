@@ -44,7 +44,7 @@ def require_one_model(report: FitReport) -> None:
     if report.n_cells:
         raise ValueError(
             "certify needs one model of all rows, but this one has a model for each cell; fit with "
-            "approximation=HSS() or refine=True"
+            "approximation=HSS(), or with refine=True and approximation=None"
         )
 
 
