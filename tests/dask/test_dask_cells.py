@@ -119,16 +119,16 @@ def test_probabilities_and_searches(inside, rng):
 
 
 def test_max_time(client, rng):
-    X, y = waves_and_bowls(rng, 20_000)
+    X, y = waves_and_bowls(rng, 5000)
     model = hssvm.dask.SVC(
-        gamma=0.4, approximation=Cells(size=2000, n_trees=500), max_time=3, client=client
+        gamma=0.4, approximation=Cells(size=500, n_trees=5000), max_time=5, client=client
     )
     start = time.monotonic()
     with pytest.warns(ConvergenceWarning, match="before all trees"):
         model.fit(X, y)
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 30
     assert model.fit_report_.status == ["FEWER_TREES"]
-    assert 1 <= model.fit_report_.n_trees < 500
+    assert 1 <= model.fit_report_.n_trees < 5000
     assert model.score(X, y) > 0.9
 
 

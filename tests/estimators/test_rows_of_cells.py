@@ -48,4 +48,4 @@ def test_max_time_is_kept(sparse, rng):
     start = time.monotonic()
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 6

@@ -191,7 +191,7 @@ class Grower:
 
 
 def split_by_node(
-    block: PartRows, nodes: NDArray[np.int64], place: int, n_nodes: int
+    block: PartRows, nodes: NDArray[np.int32], place: int, n_nodes: int
 ) -> list[PartRows]:
     """Split a block by the nodes of one of the trees that were cut together."""
     return block.split(nodes[place], n_nodes)

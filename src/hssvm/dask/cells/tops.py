@@ -65,7 +65,10 @@ class TopCutter:
             n_rows, rank = (np.tile(half, n_trees) for half in halves_of(n, level))
             here = self._directions(sizes, n_rows, seeds_here)
             found, values = self._medians(here, rank, seeds_here)
+            earlier, self.temporary = self.temporary, []
             self.nodes = self._each(descend, values, self.nodes, found.of_blocks())
+            for future in earlier:
+                future.release()
             sizes = np.stack([found.n_lower, sizes - found.n_lower], axis=2)
             sizes = sizes.reshape(len(self.blocks), -1)
             directions.append(here.reshape(n_trees, -1, width))
@@ -133,12 +136,12 @@ class TopCutter:
         return values_of(self.client, futures, self.should_stop)
 
 
-def roots(block: PartRows, n_trees: int) -> NDArray[np.int64]:
+def roots(block: PartRows, n_trees: int) -> NDArray[np.int32]:
     """Nodes of the rows at the root of every tree, (n_trees, n)."""
-    return np.zeros((n_trees, block.ids.size), np.int64)
+    return np.zeros((n_trees, block.ids.size), np.int32)
 
 
-def groups_of(nodes: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+def groups_of(nodes: NDArray[np.int32], n_groups: int) -> NDArray[np.int64]:
     """Groups (n_trees * n,): the nodes of the first tree, then those of the second, ..."""
     n_trees = nodes.shape[0]
     return (nodes + n_groups // n_trees * np.arange(n_trees)[:, None]).ravel()
@@ -146,7 +149,7 @@ def groups_of(nodes: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
 
 def sampled_rows(
     block: PartRows,
-    nodes: NDArray[np.int64],
+    nodes: NDArray[np.int32],
     group: NDArray[np.int64],
     rank: NDArray[np.int64],
     n_groups: int,
@@ -157,31 +160,31 @@ def sampled_rows(
     return cut_rows(block.X[order[ends[group] + rank] % nodes.shape[1]], width)
 
 
-def project(block: PartRows, nodes: NDArray[np.int64], directions: Floats) -> Floats:
+def project(block: PartRows, nodes: NDArray[np.int32], directions: Floats) -> Floats:
     """Project the rows on the directions of their nodes, (n_trees * n,)."""
     rows = core_rows(cut_rows(block.X, directions.shape[1]))
     values: Floats = np.empty(nodes.shape, block.X.dtype)
     with openmp_threads(get_worker().state.nthreads):
         for own, cuts, node in zip(values, np.split(directions, len(nodes)), nodes, strict=True):
-            _core.project(rows, cuts, node, own)
+            _core.project(rows, cuts, node.astype(np.int64), own)
     return values.ravel()
 
 
-def sketch_of(block: PartRows, values: Floats, nodes: NDArray[np.int64], n_groups: int) -> Sketch:
+def sketch_of(block: PartRows, values: Floats, nodes: NDArray[np.int32], n_groups: int) -> Sketch:
     """Sketch the projections."""
     return Sketch.of(values, groups_of(nodes, n_groups), n_groups)
 
 
 def counts_of(
-    block: PartRows, values: Floats, nodes: NDArray[np.int64], low: Floats, high: Floats
+    block: PartRows, values: Floats, nodes: NDArray[np.int32], low: Floats, high: Floats
 ) -> Counts:
     """Count the projections."""
     return Counts.of(values, groups_of(nodes, low.size), low, high)
 
 
 def descend(
-    block: PartRows, values: Floats, nodes: NDArray[np.int64], medians: BlockMedians
-) -> NDArray[np.int64]:
+    block: PartRows, values: Floats, nodes: NDArray[np.int32], medians: BlockMedians
+) -> NDArray[np.int32]:
     """Return the nodes of the rows on the next level."""
     upper = medians.upper_half(values, groups_of(nodes, medians.value.size))
     return 2 * nodes + upper.reshape(nodes.shape)
