@@ -2,6 +2,7 @@
 
 import itertools
 import time
+import types
 
 import dask.array as da
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 import hssvm
 import hssvm.dask
 from hssvm import Cells
-from hssvm.dask.cells.fit import MAX_SHARE, n_nodes_for
+from hssvm.dask.cells.fit import MAX_SHARE, Grower, n_nodes_for
 
 
 def same_model(model, local, new):
@@ -118,18 +119,64 @@ def test_probabilities_and_searches(inside, rng):
     assert search.score(new, truth) > 0.9
 
 
-def test_max_time(client, rng):
-    X, y = waves_and_bowls(rng, 5000)
+def test_max_time_keeps_complete_trees(inside, rng, monkeypatch):
+    X, y = waves_and_bowls(rng, 4000)
+    clock = types.SimpleNamespace(monotonic=time.monotonic)
+    monkeypatch.setattr(hssvm.dask.base, "time", clock)
+    grow = Grower.grow
+
+    def slow(self, index, n_nodes):
+        if index == 1:
+            clock.monotonic = lambda: time.monotonic() + 1e6
+        return grow(self, index, n_nodes)
+
+    monkeypatch.setattr(Grower, "grow", slow)
+    parameters = {"gamma": 0.4, "random_state": 0}
     model = hssvm.dask.SVC(
-        gamma=0.4, approximation=Cells(size=500, n_trees=5000), max_time=5, client=client
+        **parameters, approximation=Cells(500, n_trees=5), max_time=1e4, client=inside
     )
-    start = time.monotonic()
     with pytest.warns(ConvergenceWarning, match="before all trees"):
         model.fit(X, y)
-    assert time.monotonic() - start < 30
     assert model.fit_report_.status == ["FEWER_TREES"]
-    assert 1 <= model.fit_report_.n_trees < 5000
-    assert model.score(X, y) > 0.9
+    expected = hssvm.SVC(**parameters, approximation=Cells(500, n_trees=2)).fit(X, y)
+    ours = model.to_local().decision_function(X)
+    assert_array_equal(ours, expected.decision_function(X))
+
+
+@pytest.mark.parametrize("probability", [None, "sigmoid"])
+def test_cells_after_the_deadline_are_not_trained(probability, inside, rng, monkeypatch):
+    X, y = waves_and_bowls(rng, 4000)
+    late = types.SimpleNamespace(time=lambda: 1e12)
+    monkeypatch.setattr(hssvm.dask.cells.train, "time", late)
+    model = hssvm.dask.SVC(
+        gamma=0.4, approximation=Cells(500), probability=probability, max_time=1e4, client=inside
+    )
+    with pytest.warns(ConvergenceWarning, match="Reached max_time"):
+        model.fit(X, y)
+    assert model.fit_report_.n_trees == 1
+    assert model.fit_report_.status == ["MAX_TIME"]
+    assert np.isin(model.predict(X), ["in", "out"]).all()
+
+
+@pytest.mark.parametrize("n_nodes", [1, 8])
+def test_any_number_of_nodes_and_trees(n_nodes, inside, rng, monkeypatch):
+    monkeypatch.setattr(hssvm.dask.cells.fit, "n_nodes_for", lambda n_workers, depth: n_nodes)
+    monkeypatch.setattr(hssvm.dask.shuffle, "MAX_CHUNK_TASKS", 0)
+    X, y = waves_and_bowls(rng, 3500)
+    X = np.round(X, 1)
+    parameters = {"gamma": 0.4, "approximation": Cells(150, n_trees=6), "random_state": 0}
+    model = hssvm.dask.SVC(**parameters, client=inside).fit(X, y)
+    same_model(model, hssvm.SVC(**parameters).fit(X, y), X)
+
+
+def test_a_small_tolerance(inside, rng):
+    X, y = waves_and_bowls(rng, 4000)
+    parameters = {"gamma": 0.4, "approximation": Cells(30, 1), "tol": 1e-5, "random_state": 0}
+    model = hssvm.dask.SVC(**parameters, client=inside).fit(X, y)
+    local = hssvm.SVC(**parameters).fit(X, y)
+    ours = model.to_local().decision_function(X)
+    assert_allclose(ours, local.decision_function(X), atol=1e-3)
+    assert (model.fit_report_.gap <= 1e-5).all()
 
 
 def test_beyond_exact_cells_are_the_default(inside, rng):
@@ -176,10 +223,12 @@ def test_a_worker_is_killed(stage, number, mortal, client):
     parameters = {"approximation": Cells(size=500)}
     X, _ = (np.concatenate(both) for both in zip(*map(slow_partition, range(8)), strict=True))
     expected, _ = fit_on_cluster(client, **parameters)
+    workers = set(mortal.nthreads())
     with KillerInStage(mortal, 1, (stage, number), after=0.02) as killer:
-        model, _ = fit_on_cluster(mortal, **parameters)
+        model, _ = fit_on_cluster(mortal, **parameters, max_time=1000)
         ours = model.to_local()
     assert killer.killed
+    assert set(mortal.nthreads()) != workers
     theirs = expected.to_local()
     assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
     assert_array_equal(ours.dual_coef_, theirs.dual_coef_)

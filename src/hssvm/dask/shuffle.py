@@ -60,9 +60,11 @@ class PartRows(Aligned):
     def split(self, part: NDArray[np.int64], n_parts: int) -> list[PartRows]:
         """Split the rows into parts, given the part of each row."""
         order, ends = sort_groups(part, n_parts)
-        return [self._at(rows) for rows in np.split(order, ends[1:-1])]
+        return [self.at(rows) for rows in np.split(order, ends[1:-1])]
 
-    def _at(self, rows: NDArray[np.int64]) -> PartRows:
+    def at(self, rows: NDArray[np.int64]) -> PartRows:
+        """Return some of the rows."""
+
         def taken(column: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if column is None else column[rows]
 

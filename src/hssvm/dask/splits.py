@@ -106,7 +106,6 @@ class TopSplits:
         if n < 2:
             # Nothing is known about the rows of this node: all are tied.
             return np.arange(n), np.arange(0)
-        # All rows, in random order, are candidates, from which the splitter takes the first few.
         splitter = TwoMeansSplitter()
         sample = X[splitter.sample_positions(n, seed)]
         direction = self.directions[cut] = splitter.direction(sample, seed)
@@ -161,7 +160,7 @@ class TopSplits:
         def goes_up(value: Floats, cut: NDArray[np.int64], rows: slice) -> NDArray[np.bool_]:
             up = value > self.floors[cut]
             drawn = up & (value <= self.thresholds[cut])
-            up[drawn] = _uniform(ids[rows][drawn], cut[drawn], seed) < self.tie_shares[cut[drawn]]
+            up[drawn] = uniform(ids[rows][drawn], cut[drawn], seed) < self.tie_shares[cut[drawn]]
             return up
 
         return self._descend(as_rows(X), goes_up)
@@ -213,7 +212,7 @@ def _part_counts(n_parts: int) -> list[NDArray[np.int64]]:
     return counts
 
 
-def _uniform(ids: NDArray[np.int64], cut: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+def uniform(ids: NDArray[np.int64], cut: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
     """Pseudorandom numbers in [0, 1), determined by row, cut and seed."""
     bits = np.full(ids.shape, seed % 2**64, np.uint64)
     for value in (cut, ids):

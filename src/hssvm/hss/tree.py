@@ -120,7 +120,7 @@ class ClusterTree(Aligned):
         cuts = []
         for level, seeds in enumerate(level_seeds(random_state, node.level + depth)[node.level :]):
             emit(Share(level / depth), "tree: splitting level %d of %d", level + 1, depth)
-            own = np.split(seeds, 2**node.level)[node.index]
+            own = seeds[node.index * 2**level : (node.index + 1) * 2**level]
             cuts.append(splitter.split(hashed, node.offsets(level + 1), perm, own))
         empty = np.empty((0, hashed.shape[1]), X.dtype), np.empty(0, X.dtype)
         directions, thresholds = (np.concatenate(parts) for parts in zip(empty, *cuts, strict=True))

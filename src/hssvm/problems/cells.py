@@ -36,7 +36,8 @@ class CellProblems(PartedProblem):
     """
 
     part_name = "cells"
-    core_rows = np.inf  # there are many
+    core_rows = np.inf
+    many = True  # in a tree, though there may be few in a part of it
     waits_for_memory = True
 
     def __init__(

@@ -110,6 +110,9 @@ class PartedProblem(ABC):
     core_rows: ClassVar[float] = 2000
     """Number of rows up to which the core solves a part in one thread."""
 
+    many: ClassVar[bool] = False
+    """Whether the core solves the parts, even if only a few are left."""
+
     waits_for_memory: ClassVar[bool] = False
     """Whether fewer parts are solved at a time if memory is scarce, instead of with less each."""
 

@@ -74,7 +74,7 @@ def block_of(
     if seed is not None:
         rows = replace(rows, fold=assign_folds(problem.strata, seed, int(rows.ids[0])))
     counts = problem.bound.any(axis=1)
-    return rows if counts.all() else rows.split((~counts).astype(np.int64), 2)[0]
+    return rows if counts.all() else rows.at(np.flatnonzero(counts))
 
 
 def rows_at(block: PartRows, indices: NDArray[np.int64]) -> Rows:

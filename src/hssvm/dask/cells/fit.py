@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ from hssvm.dask.waiting import ShouldStop, values_of, wait_for
 from hssvm.hss import ClusterTree
 from hssvm.hss.tree import Node, depth_for
 from hssvm.kernels import Kernel
-from hssvm.kernels.base import Floats, Rows, stack_rows
+from hssvm.kernels.base import Floats, stack_rows
 from hssvm.progress import Share, emit
 from hssvm.training import FitReport, Task, TrainingPlan
 from hssvm.training.routes.cells.route import SPLITTER
@@ -45,11 +46,13 @@ MAX_SHARE = 1.15
 def n_nodes_for(n_workers: int, depth: int) -> int:
     """Number of nodes, a power of two, among which the cells of a tree are divided.
 
+    The workers then have about equally many rows, unless there are too few cells.
+
     Examples
     --------
     >>> from hssvm.dask.cells.fit import n_nodes_for
     >>> [n_nodes_for(workers, depth=20) for workers in (1, 2, 3, 4, 10)]
-    [1, 2, 16, 4, 64]
+    [1, 2, 8, 4, 64]
     """
     n_nodes = 1
     while 2 * n_nodes <= 2 ** (depth - 1):  # two cells of each, at least
@@ -62,7 +65,7 @@ def n_nodes_for(n_workers: int, depth: int) -> int:
 
 def fit_cells(
     client: Client,
-    partitions: Sequence[Delayed],
+    partitions: list[Delayed],
     layout: Layout,
     owners: Sequence[str],
     kernel: Kernel,
@@ -78,18 +81,19 @@ def fit_cells(
     ----------
     client, partitions, layout, owners, kernel, task, plan
         See `hssvm.dask.fit`.
+        The list of partitions is emptied when they are read.
     report : FitReport
         Receives the times.
     deadline : float
         When the fit should stop, in seconds since the epoch.
     should_stop : callable
     """
-    job = CellJob(
-        task, kernel, plan, deadline, max(1, layout.n_rows // (SENT_HELD_OUT_ROWS * len(owners)))
-    )
+    share = SENT_HELD_OUT_ROWS * len(owners) / layout.n_rows
+    job = CellJob(uuid.uuid4().hex, task, kernel, plan, deadline, share)
     with report.stage("shuffle"):
         seed = plan.seed if plan.n_folds else None
         blocks = read_blocks(client, partitions, layout, owners, task, kernel, seed)
+        partitions.clear()  # release rows of the driver: the workers have copies
         sizes = [client.submit(n_rows_of, block, pure=False) for block in blocks]
         begins = np.cumsum([0, *values_of(client, sizes, should_stop)])
     depth = depth_for(int(begins[-1]), plan.leaf_size)
@@ -116,7 +120,7 @@ def fit_cells(
                 total.add_tree(own)
             else:
                 total = own
-            if not stopped and plan.n_folds:
+            if plan.n_folds and all(one.held_out is not None for one in summaries):
                 held_out.append(_held_out(summaries))
             if stopped:
                 break
@@ -127,7 +131,8 @@ def fit_cells(
         total.n_support = model.n_support()
         if len(trees) > 1:
             with report.stage("finish"):
-                rows = _rows_at(client, blocks, begins, compared_rows(int(begins[-1]), plan.seed))
+                places = compared_rows(int(begins[-1]), plan.seed)
+                rows = _gather_rows(client, blocks, begins, places)
                 total.compare_trees(model.decisions_of_trees(rows), SERIAL)
     finally:
         for future in [*blocks, *cutter.nodes, *cutter.temporary]:
@@ -165,20 +170,30 @@ class Grower:
         owners = [self.owners[i * len(self.owners) // n_nodes] for i in range(n_nodes)]
         with self.report.stage("shuffle"):
             rows = self._move(index, n_nodes, owners)
-            wait_for(self.client, rows, should_stop=self.should_stop)
+            try:
+                wait_for(self.client, rows, should_stop=self.should_stop)
+                models = [
+                    self.client.submit(
+                        train_node, own, Node(n, level, i), index, self.job,
+                        workers=[owner], allow_other_workers=True, pure=False,
+                    )
+                    for i, (own, owner) in enumerate(zip(rows, owners, strict=True))
+                ]  # fmt: skip
+            finally:
+                for own in rows:  # the scheduler recomputes the rows of a node that is lost
+                    own.release()
         with self.report.stage("solve"):
-            models = [
-                self.client.submit(
-                    train_node, own, Node(n, level, i), index, self.job,
-                    workers=[owner], allow_other_workers=True, pure=False,
-                )
-                for i, (own, owner) in enumerate(zip(rows, owners, strict=True))
-            ]  # fmt: skip
             summaries = [self.client.submit(summary_of, one, pure=False) for one in models]
-            for own in rows:  # the scheduler recomputes the rows of a node that is lost
-                own.release()
-            wait_for(self.client, models, lambda: _show(index, models), 0.0, self.should_stop)
-            return models, values_of(self.client, summaries, self.should_stop)
+            try:
+                wait_for(self.client, models, lambda: _show(index, models), 0.0, self.should_stop)
+                found = values_of(self.client, summaries, self.should_stop)
+            except BaseException:
+                for future in [*models, *summaries]:
+                    future.release()
+                raise
+        if self.job.deadline < np.inf:
+            self.client.set_metadata(self.job.done(index), True)
+        return models, found
 
     def _move(self, index: int, n_nodes: int, owners: Sequence[str]) -> list[Future]:
         """Move the rows to the workers of their nodes."""
@@ -227,13 +242,13 @@ def _mean_of(trees: Sequence[HeldOut]) -> HeldOut:
     return HeldOut(values, first.y, first.weight, first.fold)
 
 
-def _rows_at(
-    client: Client, blocks: Sequence[Future], begins: NDArray[np.int64], ids: NDArray[np.int64]
-) -> Rows:
-    """Rows of the blocks at the given places, which are ascending."""
-    ends = np.searchsorted(ids, begins)
-    futures = [
-        client.submit(rows_at, block, ids[a:b] - begin, pure=False)
+def _gather_rows(
+    client: Client, blocks: Sequence[Future], begins: NDArray[np.int64], places: NDArray[np.int64]
+) -> Future:
+    """Gather the rows of the blocks at the given places, which are ascending, on a worker."""
+    ends = np.searchsorted(places, begins)
+    rows = [
+        client.submit(rows_at, block, places[a:b] - begin, pure=False)
         for block, begin, a, b in zip(blocks, begins, ends, ends[1:], strict=False)
     ]
-    return stack_rows(values_of(client, futures))
+    return client.submit(stack_rows, rows, pure=False)

@@ -53,23 +53,28 @@ class CellsModel(DistributedModel):
         self.trees = trees
 
     def _values(self, partitions: Sequence[Delayed]) -> list[Delayed]:
-        layout = delayed(identity, pure=False, traverse=False)(self.layout)
+        layout, *tops = map(delayed(identity, pure=False, traverse=False), self._shared)
         values = []
         for partition in partitions:
-            trees = self._values_of_trees(delayed(model_rows, pure=False)(partition, layout))
-            values.append(delayed(mean_of, pure=False)(trees))
+            X = delayed(model_rows, pure=False)(partition, layout)
+            values.append(delayed(mean_of, pure=False)(self._values_of_trees(X, tops)))
         return values
 
-    def decisions_of_trees(self, X: Rows) -> Floats:
-        """Decision values of each tree at scaled rows of the driver, (n_trees, m, k)."""
-        trees = self._values_of_trees(delayed(identity, pure=False, traverse=False)(X))
+    def decisions_of_trees(self, X: Future) -> Floats:
+        """Decision values of each tree at scaled rows, (n_trees, m, k)."""
+        _, *tops = map(delayed(identity, pure=False, traverse=False), self._shared)
+        trees = self._values_of_trees(X, tops)
         return np.stack(values_of(self.client, self.client.compute(trees)))
 
-    def _values_of_trees(self, X: Delayed) -> list[Delayed]:
+    @property
+    def _shared(self) -> list[Any]:
+        return [self.layout, *self.tops]
+
+    def _values_of_trees(self, X: Delayed | Future, tops: Sequence[Delayed]) -> list[Delayed]:
         """Decision values of each tree at scaled rows, (m, k) each."""
         values = []
-        for top, nodes in zip(self.tops, self.trees, strict=True):
-            groups = delayed(group_by_node, pure=False)(X, delayed(identity, pure=False)(top))
+        for top, nodes in zip(tops, self.trees, strict=True):
+            groups = delayed(group_by_node, pure=False)(X, top)
             parts = [
                 delayed(node_values, pure=False)(node, groups[i]) for i, node in enumerate(nodes)
             ]
@@ -131,6 +136,8 @@ def join_cells(tops: Sequence[ClusterTree], trees: Sequence[Sequence[NodeModel]]
         Z = Z + (own - Z) / (index + 1) if index else own
     used = np.flatnonzero(Z.any(axis=1))
     predictor = LeafwisePredictor.of(kernel, X, expansions, clip)
+    assert predictor.ids is not None
+    predictor.ids = ids[predictor.ids]
     return Gathered(
         predictor,
         ExpansionPredictor(kernel, X[used], Z[used]),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm._threads import openmp_threads
 from hssvm.dask.cells.medians import BlockMedians, Counts, Medians, Sketch, enclose, halves_of
+from hssvm.dask.partitions import identity
 from hssvm.dask.plan import Layout
 from hssvm.dask.shuffle import PartRows
 from hssvm.dask.waiting import ShouldStop, values_of
@@ -53,6 +54,9 @@ class TopCutter:
 
     def cut(self, seeds: Sequence[int], depth: int) -> list[ClusterTree]:
         """Return the cuts of the top levels of the trees with the given seeds, without rows."""
+        for future in [*self.nodes, *self.temporary]:
+            future.release()
+        self.temporary = []
         n, n_trees = int(self.begins[-1]), len(seeds)
         self.nodes = self._each(roots, n_trees)
         sizes = np.tile(np.diff(self.begins)[:, None], n_trees)  # of the nodes in each block
@@ -117,7 +121,9 @@ class TopCutter:
         self, directions: Floats, rank: NDArray[np.int64], seeds: NDArray[np.uint64]
     ) -> tuple[Medians, list[Future]]:
         """Find the medians of the projections, which stay on the workers."""
-        values = self._each(project, self.nodes, directions)
+        shared = self.client.submit(identity, directions, pure=False)
+        self.temporary.append(shared)
+        values = self._each(project, self.nodes, shared)
         sketches = self._each(sketch_of, values, self.nodes, rank.size)
         bounds = enclose(self._values(sketches), rank)
         counts = self._each(counts_of, values, self.nodes, *bounds)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from distributed import get_worker
+from distributed import get_client, get_worker
 from numpy.typing import NDArray
 
 from hssvm._threads import openmp_threads
 from hssvm.dask.shuffle import PartRows
+from hssvm.dask.splits import uniform
 from hssvm.dask.train import MEMORY_SHARE, HeldOut
 from hssvm.hss.tree import Node
 from hssvm.kernels import Kernel
@@ -36,21 +37,27 @@ class CellJob:
 
     Attributes
     ----------
+    name : str
+        A unique name.
     task : Task
     kernel : Kernel
     plan : TrainingPlan
     deadline : float
         When the fit should stop, in seconds since the epoch.
-    held_out_stride : int
-        Of the rows whose index is a multiple of this number, out-of-fold decision values go to the
-        driver.
+    held_out_share : float
+        Share of the rows whose out-of-fold decision values go to the driver.
     """
 
+    name: str
     task: Task
     kernel: Kernel
     plan: TrainingPlan
     deadline: float
-    held_out_stride: int
+    held_out_share: float
+
+    def done(self, index: int) -> list[str]:
+        """Key of the metadata of the cluster that says that a tree is complete."""
+        return ["hssvm", self.name, str(index)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,21 +128,34 @@ def _train_node(rows: PartRows, node: Node, index: int, job: CellJob) -> NodeMod
         plan = replace(plan, memory_limit=MEMORY_SHARE * limit)
     problem = job.task.problem(rows.X, rows.y, rows.weights, kernel).part(0).problem
     columns = problem if rows.fold is None else with_folds(problem, rows.fold, plan.n_folds)
+    if rows.ids.size != node.offsets(0)[-1]:
+        raise RuntimeError(
+            "a lost worker was replaced by one whose processor rounds differently, so that the "
+            "rows do not match the cuts of the trees; fit again on workers of one type"
+        )
     report, k = FitReport(), problem.k
     tree = build_tree(kernel, rows.X, plan, report, index, SPLITTER, node)
-    cells = solve_cells(columns, kernel, rows.X, tree, plan, Deadline(job.deadline))
+    cells = solve_cells(columns, kernel, rows.X, tree, plan, Deadline(_deadline(job, index)))
     predictor = LeafwisePredictor.of(kernel, rows.X, [cells.expansions(k)], problem.clip)
     assert predictor.ids is not None
     values = None if rows.fold is None else cells.out_of_fold(rows.fold, k, problem.clip)
     held_out, sent = None, np.empty(0, np.int64)
     if values is not None and rows.fold is not None and rows.y is not None:
-        sent = np.flatnonzero((rows.ids % job.held_out_stride == 0) & ~np.isnan(values[:, 0]))
+        drawn = uniform(rows.ids, np.zeros_like(rows.ids), plan.seed) < job.held_out_share
+        sent = np.flatnonzero(drawn & ~np.isnan(values[:, 0]))
         held_out = HeldOut(values[sent], rows.y[sent], rows.weights[sent], rows.fold[sent])
     solution = cells.first_columns(k)
-    solution.Z = solution.Z[:0]
+    solution.Z = solution.Z[:0].copy()
     summary = NodeSummary(solution, held_out, rows.ids[sent])
     y = None if rows.y is None else rows.y[predictor.ids]
     return NodeModel(predictor, rows.ids[predictor.ids], y, summary)
+
+
+def _deadline(job: CellJob, index: int) -> float:
+    """When to stop: never, if the cells of a complete tree are lost and trained again."""
+    if job.deadline < np.inf and get_client().get_metadata(job.done(index), False):
+        return np.inf
+    return job.deadline
 
 
 def summary_of(model: NodeModel) -> NodeSummary:

@@ -89,7 +89,8 @@ def solve_parts(
     solution.primal[empty] = solution.dual[empty] = solution.gap[empty] = 0  # a fold lacks classes
     solution.end(empty, Status.CONVERGED)
     few = left[run.sizes[left] <= problem.core_rows]
-    if isinstance(solver.kernel, CoreKernel) and few.size > (MANY_PARTS if solver.polishes else 0):
+    least = MANY_PARTS if solver.polishes and not problem.many else 0
+    if isinstance(solver.kernel, CoreKernel) and few.size > least:
         enough = PARTS_PER_THREAD * _core.thread_count() * int(run.sizes[few].max())
         batch = np.cumsum(run.sizes[few]) // max(BATCH_ROWS, enough)
         for indices in np.split(few, np.flatnonzero(np.diff(batch)) + 1):
