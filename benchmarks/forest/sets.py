@@ -22,7 +22,7 @@ from hssvm.training import TrainingConfig
 
 SETS = [
     "cod-rna", "ijcnn1", "a9a", "w8a", "letter", "covtype.50k", "casp", "cadata", "cpusmall",
-    "kin40k", "usps", "pendigits", "satimage", "shuttle", "skin_nonskin", "phishing",
+    "kin40k", "usps", "pendigits", "satimage", "shuttle", "skin_nonskin", "susy_sample",
     "higgs_sample", "mnist", "fashion-mnist", "power",
 ]  # fmt: skip
 ONE_SEED = {"mnist", "fashion-mnist"}
