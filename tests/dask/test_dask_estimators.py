@@ -208,7 +208,7 @@ def test_close_to_the_local_estimator(n_parts, client4, rng, monkeypatch):
     monkeypatch.setattr(hssvm.dask.fit, "live_workers", lambda client: workers(client)[:n_parts])
     X, y = waves_and_bowls(rng, 8000)
     new, truth = waves_and_bowls(rng, 4000)
-    model = hssvm.dask.SVC(C=3, random_state=0, refine=False, client=client4).fit(
+    model = hssvm.dask.SVC(C=3, random_state=0, approximation=HSS(), client=client4).fit(
         X.astype(np.float32), y
     )
     assert model._model.layout.n_parts == n_parts
@@ -379,7 +379,7 @@ def test_the_paper_setting_and_time(client, rng):
     assert_array_equal(model.n_iter_, [10])
     assert model.score(X, y) > 0.8
     quick = hssvm.dask.SVC(
-        C=1e4, tol=1e-12, max_time=0.5, refine=False, random_state=0, client=client
+        C=1e4, tol=1e-12, max_time=0.5, approximation=HSS(), random_state=0, client=client
     )
     with pytest.warns(ConvergenceWarning, match="max_time"):
         quick.fit(X, y)

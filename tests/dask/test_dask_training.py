@@ -70,7 +70,8 @@ def test_progress_knows_the_goal(solver, goal, inside, rng):
     X, y = waves_and_bowls(rng, 2000)
     events = []
     with listening(events.append):
-        model = hssvm.dask.SVC(solver=solver, tol=0.05, refine=False, client=inside).fit(X, y)
+        parameters = {"solver": solver, "tol": 0.05, "approximation": HSS(n_trees=1)}
+        model = hssvm.dask.SVC(**parameters, client=inside).fit(X, y)
     begun = [event for event in events if isinstance(event, StageBegan) and event.name == "solve"]
     assert begun and {event.goal for event in begun} == {goal}
     assert set(model.predict(X)) == {"in", "out"}
