@@ -2,6 +2,7 @@
 
 import pickle
 import runpy
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -31,28 +32,29 @@ from hssvm.training.routes.cells.route import SPLITTER
 CELLS = Cells(size=200, n_trees=2)
 
 
-def trees_of(model, X):
-    """The trees of a fit, built again."""
+def trees_of(model, X, counting=None):
+    """The trees of a fit, built again from the rows that count."""
+    counting = np.arange(X.shape[0]) if counting is None else counting
     config = TrainingConfig(seed=model._forest_seed)
     plan = config.plan(X.shape[0], route=Route.CELLS)
     for index in range(model.fit_report_.n_trees):
-        yield ClusterTree.build(
-            X, model.approximation.size, SPLITTER, random_state=plan.tree_seed(index)
-        )
+        seed = plan.tree_seed(index)
+        tree = ClusterTree.build(X[counting], model.approximation.size, SPLITTER, seed)
+        yield replace(tree, perm=counting[tree.perm])
 
 
-def by_definition(model, X, new, make, clip=3.0):
+def by_definition(model, X, new, make, clip=3.0, counting=None):
     """Mean decision values of models of the rows of each cell; see `by_tree`."""
-    return np.mean(by_tree(model, X, new, make, clip), axis=0)
+    return np.mean(by_tree(model, X, new, make, clip, counting), axis=0)
 
 
-def by_tree(model, X, new, make, clip=3.0):
+def by_tree(model, X, new, make, clip=3.0, counting=None):
     """Decision values of each tree at the rows of `new`.
 
     ``make(rows, own)`` trains a model on some rows of X, and returns its values at some of `new`.
     """
     values = []
-    for tree in trees_of(model, X):
+    for tree in trees_of(model, X, counting):
         leaf, offsets, total = tree.route(new), tree.offsets(tree.depth), np.zeros(new.shape[0])
         for cell in range(tree.n_leaves):
             rows, own = tree.perm[offsets[cell] : offsets[cell + 1]], np.flatnonzero(leaf == cell)
@@ -67,10 +69,9 @@ def classifier(X, new, signs, weight=None, kernel=rbf_kernel, C=2.0):
     weight = np.ones(len(X)) if weight is None else weight
 
     def make(rows, own):
-        rows = rows[weight[rows] > 0]
         present = np.unique(signs[rows])
         if present.size < 2:
-            return np.full(own.size, present.sum())  # 0 without rows
+            return np.full(own.size, present[0])
         expert = sklearn.svm.SVC(C=C, kernel="precomputed", tol=1e-8)
         expert.fit(kernel(X[rows], X[rows], gamma=0.3), signs[rows], weight[rows])
         return expert.decision_function(kernel(new[own], X[rows], gamma=0.3))
@@ -117,7 +118,9 @@ def test_a_classifier_is_the_mean_of_its_cells(weights, kernel, dtype, rng):
         weight = (len(X) / (2 * np.bincount(y)))[y]
     values = rbf_kernel if kernel == "rbf" else laplacian
     make = classifier(X.astype(float), new.astype(float), 2 * y - 1, weight, values)
-    assert_close(model.decision_function(new), by_definition(model, X, new, make))
+    counting = None if weight is None else np.flatnonzero(weight)
+    expected = by_definition(model, X, new, make, counting=counting)
+    assert_close(model.decision_function(new), expected)
     report = model.fit_report_
     assert (report.n_cells, report.n_trees, report.exact_kernel) == (8, 2, False)
     assert report.gap[0] <= model.tol and report.spread[0] > 0
@@ -195,14 +198,13 @@ def test_a_regression_is_the_mean_of_its_cells(weighted, dtype, rng):
     weight = rng.integers(0, 3, len(X)) * 1.0 if weighted else np.ones(len(X))
 
     def make(rows, own):
-        rows = rows[weight[rows] > 0]
         expert = sklearn.svm.SVR(C=2, gamma=0.5, tol=1e-8)
         return expert.fit(X[rows], y[rows], weight[rows]).predict(new[own])
 
     tol, seed = (1e-8 if dtype == np.float64 else 1e-6), int(rng.integers(99))
     model = SVR(C=2, gamma=0.5, approximation=CELLS, tol=tol, random_state=seed)
     values = model.fit(X, y, weight).predict(new)
-    assert_close(values, by_definition(model, X, new, make, np.inf))
+    assert_close(values, by_definition(model, X, new, make, np.inf, np.flatnonzero(weight)))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

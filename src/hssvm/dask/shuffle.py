@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import pickle
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,24 +108,23 @@ def collect_parts(
         )
     shared = delayed(identity, pure=False, traverse=False)(layout)
     chunks = {
-        int(layout.offsets[i]): delayed(split, pure=False)(
-            partitions[i], shared, int(layout.offsets[i]), seed
-        )
+        int(layout.offsets[i]): (split, partitions[i], shared, int(layout.offsets[i]), seed)
         for i in np.flatnonzero(np.diff(layout.offsets)).tolist()
     }
     return move_chunks(client, chunks, owners)
 
 
 def move_chunks(
-    client: Client, chunks: Mapping[int, Delayed], owners: Sequence[str]
+    client: Client, chunks: Mapping[int, tuple[Any, ...]], owners: Sequence[str]
 ) -> list[Future]:
     """Move chunks of rows to their parts.
 
     Parameters
     ----------
     client : distributed.Client
-    chunks : dict of int to Delayed
-        Lists of `PartRows`, one per part, by numbers in the order of the rows.
+    chunks : dict of int to tuple
+        A function and its arguments, which may be Delayed or Future: it returns a list of
+        `PartRows`, one per part. The keys are in the order of the rows.
     owners : (n_parts,) addresses of workers
 
     Returns
@@ -138,20 +137,21 @@ def move_chunks(
         return client.compute(move(chunks, owners))
 
 
-def _move_by_tasks(chunks: Mapping[int, Delayed], owners: Sequence[str]) -> list[Delayed]:
+def _move_by_tasks(chunks: Mapping[int, tuple[Any, ...]], owners: Sequence[str]) -> list[Delayed]:
     """Make every chunk the result of a tiny task, so that only this chunk is sent.
 
     The chunks of a part are joined on its owner.
     """
     name = uuid.uuid4().hex
+    wholes = {i: delayed(function, pure=False)(*own) for i, (function, *own) in chunks.items()}
     # Dask treats tasks named split-shuffle as tiny, and runs them on the worker of the partition.
     chunk, part = f"split-shuffle-{name}", f"part-{name}"
     tiny = {
         (chunk, i, j): (operator.getitem, whole.key, j)
-        for i, whole in chunks.items()
+        for i, whole in wholes.items()
         for j in range(len(owners))
     }
-    graph = HighLevelGraph.from_collections(chunk, tiny, list(chunks.values()))
+    graph = HighLevelGraph.from_collections(chunk, tiny, list(wholes.values()))
     layers, needs = dict(graph.layers), dict(graph.dependencies)
     for j, owner in enumerate(owners):
         layers[f"{part}-{j}"] = MaterializedLayer(
@@ -163,13 +163,13 @@ def _move_by_tasks(chunks: Mapping[int, Delayed], owners: Sequence[str]) -> list
     return [Delayed((part, j), graph, layer=f"{part}-{j}") for j in range(len(owners))]
 
 
-def _move_by_p2p(chunks: Mapping[int, Delayed], owners: Sequence[str]) -> list[Delayed]:
+def _move_by_p2p(chunks: Mapping[int, tuple[Any, ...]], owners: Sequence[str]) -> list[Delayed]:
     """Move the chunks by Dask's P2P shuffle, whose tasks are as many as partitions and parts.
 
     Like `_move_by_tasks`. P2P moves the rows of data frames: here every row is a chunk, pickled in
     the only column. It writes chunks to disk, and starts again if a worker is lost.
     """
-    packed = [delayed(pack, pure=False)(whole, i) for i, whole in chunks.items()]
+    packed = [delayed(pack, pure=False)(i, *chunk) for i, chunk in chunks.items()]
     graph = HighLevelGraph.merge(*(one.__dask_graph__() for one in packed)).to_dict()
     keys = [one.key for one in packed]
     frame = dd.from_graph(graph, chunk_frame([], 0), [None] * (len(keys) + 1), keys, "chunks")
@@ -182,9 +182,9 @@ def _move_by_p2p(chunks: Mapping[int, Delayed], owners: Sequence[str]) -> list[D
     return parts
 
 
-def pack(chunks: Sequence[PartRows], offset: int) -> pd.DataFrame:
+def pack(offset: int, function: Callable[..., Sequence[PartRows]], *arguments: Any) -> pd.DataFrame:
     """Return a data frame with a row for the chunk of every part."""
-    return chunk_frame([pickle.dumps(chunk) for chunk in chunks], offset)
+    return chunk_frame([pickle.dumps(chunk) for chunk in function(*arguments)], offset)
 
 
 def chunk_frame(chunks: Sequence[bytes], offset: int) -> pd.DataFrame:

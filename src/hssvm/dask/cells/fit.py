@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from dask import delayed
 from dask.delayed import Delayed
 from distributed import Client, Future
 from numpy.typing import NDArray
@@ -199,7 +198,7 @@ class Grower:
         """Move the rows to the workers of their nodes."""
         cutter, place = self.cutter, index % TREES_AT_A_TIME
         chunks = {
-            i: delayed(split_by_node, pure=False)(block, nodes, place, n_nodes)
+            i: (split_by_node, block, nodes, place, n_nodes)
             for i, (block, nodes) in enumerate(zip(cutter.blocks, cutter.nodes, strict=True))
         }
         return move_chunks(self.client, chunks, owners)
