@@ -69,9 +69,10 @@ def classifier(X, new, signs, weight=None, kernel=rbf_kernel, C=2.0):
     weight = np.ones(len(X)) if weight is None else weight
 
     def make(rows, own):
+        rows = rows[weight[rows] > 0]
         present = np.unique(signs[rows])
         if present.size < 2:
-            return np.full(own.size, present[0])
+            return np.full(own.size, present.sum())  # 0 without rows
         expert = sklearn.svm.SVC(C=C, kernel="precomputed", tol=1e-8)
         expert.fit(kernel(X[rows], X[rows], gamma=0.3), signs[rows], weight[rows])
         return expert.decision_function(kernel(new[own], X[rows], gamma=0.3))
