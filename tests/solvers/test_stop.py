@@ -50,7 +50,7 @@ def solve_parts(rng, stop):
     bound = np.tile(lower + upper, 2)[:, None]
     _core.solve_parts(
         Linear().core, core_rows(X), np.array([0, 60, 120]), np.tile(np.arange(60), 2), bound,
-        np.sign(bound), False, np.zeros(1), np.array([1e-15]), N_STEPS, z, F,
+        np.sign(bound), False, np.zeros(1), np.array([1e-15]), np.full(2, N_STEPS), z, F,
         *np.zeros((3, 2, 1)), steps, stop,
     )  # fmt: skip
     return steps.max()
