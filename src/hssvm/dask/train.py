@@ -199,7 +199,7 @@ def _train(
     matrix, rows, plan = compressed.matrix, compressed.rows, job.plan
     if limit := get_worker().memory_manager.memory_limit:
         plan = replace(plan, memory_limit=MEMORY_SHARE * limit)
-    weight = np.ones(rows.ids.size) if rows.weight is None else rows.weight
+    weight = rows.weights
     task = job.task.problem(matrix.X, rows.y, weight, matrix.kernel, communicator)
     problem = task.part(0).problem
     operator = HSSOperator(matrix, RemoteTop(communicator), communicator)
