@@ -8,8 +8,8 @@ import scipy.optimize
 
 from hssvm.kernels import (
     CallableKernel,
+    Exponential,
     Gaussian,
-    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -24,7 +24,7 @@ def kernel_value(kernel, x, y):
     match kernel:
         case Gaussian(gamma):
             return np.exp(-gamma * d**2)
-        case Laplacian(gamma):
+        case Exponential(gamma):
             return np.exp(-gamma * d)
         case Matern32(gamma):
             a = np.sqrt(3) * gamma * d
@@ -46,7 +46,7 @@ def kernel_matrix(kernel, X, Y=None):
     return np.array([[kernel_value(kernel, x, y) for y in Y] for x in X])
 
 
-def laplacian_function(X, Y):
+def exponential_function(X, Y):
     """A kernel as a user would write one."""
     return np.exp(-np.sqrt(((X[:, None] - Y[None]) ** 2).sum(-1)))
 
@@ -55,12 +55,12 @@ def all_kernels(gamma=1.0):
     """One of each kernel."""
     return [
         Gaussian(gamma),
-        Laplacian(gamma),
+        Exponential(gamma),
         Matern32(gamma),
         Matern52(gamma),
         Polynomial(gamma, coef0=1.0, degree=3),
         Linear(),
-        CallableKernel(laplacian_function),
+        CallableKernel(exponential_function),
     ]
 
 

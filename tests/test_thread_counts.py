@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 from hssvm import HSS, SVC, SVR, Cells, OneClassSVM, _core, io
 from hssvm._threads import openmp_threads
 from hssvm.hss import HSSANN, ClusterTree, compress, factor
-from hssvm.kernels import CallableKernel, Gaussian, Laplacian
+from hssvm.kernels import CallableKernel, Exponential, Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
@@ -31,7 +31,7 @@ def rows(request, rng):
 
 def kernel_blocks(X, B):
     half = np.arange(N // 2)
-    pieces = LazyKernelMatrix(Laplacian(0.3), X)
+    pieces = LazyKernelMatrix(Exponential(0.3), X)
     yield Gaussian(0.3).block(X, X[:700])
     yield pieces.block(half, half[:300])
     yield pieces.product(half, np.arange(N), B)

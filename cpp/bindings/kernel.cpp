@@ -104,7 +104,7 @@ hss::Kernel make_kernel(const std::string& name, const std::string& similarity, 
                         double coef0, int degree) {
     using hss::KernelType, hss::Similarity;
     static const std::pair<const char*, KernelType> types[] = {
-        {"gaussian", KernelType::gaussian},     {"laplacian", KernelType::laplacian},
+        {"gaussian", KernelType::gaussian},     {"exponential", KernelType::exponential},
         {"matern32", KernelType::matern32},     {"matern52", KernelType::matern52},
         {"polynomial", KernelType::polynomial}, {"ratio", KernelType::ratio},
         {"cosine", KernelType::cosine}};

@@ -26,7 +26,7 @@ enum class Similarity { products, minima, harmonic_means, matches };
 
 // The radial kernels come first. ratio is s(x, y) / (|x|^2 + |y|^2 - s(x, y)), and cosine s(x, y) /
 // (|x| |y|)
-enum class KernelType { gaussian, laplacian, matern32, matern52, polynomial, ratio, cosine };
+enum class KernelType { gaussian, exponential, matern32, matern52, polynomial, ratio, cosine };
 
 struct Kernel {
     KernelType type;
@@ -73,7 +73,7 @@ void apply_kernel(const Kernel& kernel, T* v, Index n) {
     const T gamma = static_cast<T>(kernel.gamma);
     switch (kernel.type) {
         case KernelType::gaussian: return simd::gaussian(v, n, gamma);
-        case KernelType::laplacian: return simd::laplacian(v, n, gamma);
+        case KernelType::exponential: return simd::exponential(v, n, gamma);
         case KernelType::matern32: return simd::matern32(v, n, gamma);
         case KernelType::matern52: return simd::matern52(v, n, gamma);
         default: {

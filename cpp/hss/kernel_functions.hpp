@@ -123,7 +123,7 @@ HSS_INLINE void gaussian_body(T* v, Index n, T gamma) {
     for (Index i = 0; i < n; ++i) v[i] = exp_nonpositive(-gamma * v[i]);
 }
 template <class T>
-HSS_INLINE void laplacian_body(T* v, Index n, T gamma) {
+HSS_INLINE void exponential_body(T* v, Index n, T gamma) {
     for (Index i = 0; i < n; ++i) v[i] = exp_nonpositive(-gamma * std::sqrt(v[i]));
 }
 template <class T>
@@ -144,7 +144,7 @@ HSS_INLINE void matern52_body(T* v, Index n, T gamma) {
     HSS_CLONES(void, name, (double* v, Index n, double gamma), name##_body, (v, n, gamma)) \
     HSS_CLONES(void, name, (float* v, Index n, float gamma), name##_body, (v, n, gamma))
 HSS_RADIAL(gaussian)
-HSS_RADIAL(laplacian)
+HSS_RADIAL(exponential)
 HSS_RADIAL(matern32)
 HSS_RADIAL(matern52)
 #undef HSS_RADIAL

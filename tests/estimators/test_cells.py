@@ -84,7 +84,7 @@ def values_of(A, B):
     return rbf_kernel(A, B, gamma=0.3)
 
 
-def laplacian(A, B, gamma):
+def exponential(A, B, gamma):
     return np.exp(-gamma * euclidean_distances(A, B))
 
 
@@ -108,7 +108,7 @@ def assert_close(values, expected):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
 @pytest.mark.parametrize("weights", [None, "samples", "classes"])
 def test_a_classifier_is_the_mean_of_its_cells(weights, kernel, dtype, rng):
     X, y, new = clusters(rng, dtype=dtype)
@@ -117,7 +117,7 @@ def test_a_classifier_is_the_mean_of_its_cells(weights, kernel, dtype, rng):
     model = svc(rng, dtype, kernel=kernel, class_weight=of_classes).fit(X, y, weight)
     if weights == "classes":
         weight = (len(X) / (2 * np.bincount(y)))[y]
-    values = rbf_kernel if kernel == "rbf" else laplacian
+    values = rbf_kernel if kernel == "rbf" else exponential
     make = classifier(X.astype(float), new.astype(float), 2 * y - 1, weight, values)
     counting = None if weight is None else np.flatnonzero(weight)
     expected = by_definition(model, X, new, make, counting=counting)
@@ -248,7 +248,7 @@ def test_sparse_and_dense_rows_and_few_or_many_at_a_time(dtype, rng):
 
 
 @pytest.mark.parametrize(
-    "kernel", ["laplacian", Gaussian(0.3) + Gaussian(2.0), lambda X, Y: np.exp(-(X @ -Y.T))]
+    "kernel", ["exponential", Gaussian(0.3) + Gaussian(2.0), lambda X, Y: np.exp(-(X @ -Y.T))]
 )
 def test_any_kernel(kernel, rng):
     X, y = two_moons(rng, 900)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.rows import stripes
-from reference import laplacian_function
+from reference import exponential_function
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -13,7 +13,7 @@ HARD = {"gamma": 1.0, "tol": 1e-9, "random_state": 0}
 
 ROUTES = {
     "few rows": (SVC(C=100, **HARD), 300),
-    "few rows of a callable": (SVC(C=100, kernel=laplacian_function), 150),
+    "few rows of a callable": (SVC(C=100, kernel=exponential_function), 150),
     "one-vs-rest": (SVC(C=100, multi_class="ovr", **HARD), 300),
     "pairs": (SVC(C=100, multi_class="ovo", **HARD), 300),
     "large pairs": (SVC(C=100, multi_class="ovo", refine=True, gamma=1.0, tol=1e-6), 2500),

@@ -59,7 +59,7 @@ def draw(rng):
         signal,
         rng.uniform(0.1, 3, n) if rng.random() < 0.4 else None,
         {
-            "kernel": rng.choice(["rbf", "laplacian", "matern32", "matern52", "poly", "linear"]),
+            "kernel": rng.choice(["rbf", "exponential", "matern32", "matern52", "poly", "linear"]),
             "gamma": 10.0 ** rng.uniform(-2, 1) / (p * max(X.var(), 1e-3)),
             "coef0": float(rng.integers(2)),
             "degree": int(rng.integers(1, 4)),

@@ -37,7 +37,7 @@ RANDOM_FOLDS = {
 @parametrize_with_checks(
     [
         SVC(),
-        SVC(kernel="laplacian", prediction="exact", approximation=HSS()),
+        SVC(kernel="exponential", prediction="exact", approximation=HSS()),
         SVC(probability="sigmoid"),
         SVCCV(Cs=3, cv=3),
     ],

@@ -56,7 +56,7 @@ def kernel_matrix(kernel, A, B, shift=0.0):
     match kernel["kernel"]:
         case "rbf":
             return np.exp(-gamma * squared)
-        case "laplacian":
+        case "exponential":
             return np.exp(-d)
         case "matern32":
             return (1 + 3**0.5 * d) * np.exp(-(3**0.5) * d)

@@ -25,7 +25,7 @@ from hssvm.hss import (
     estimate_quadratic_form_error,
     factor,
 )
-from hssvm.kernels import CallableKernel, Gaussian, Laplacian, Linear, Matern32, Matern52
+from hssvm.kernels import CallableKernel, Exponential, Gaussian, Linear, Matern32, Matern52
 
 KERNELS = all_kernels()
 names = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
@@ -89,7 +89,7 @@ def test_full_rank_is_exact(kernel, kind, rng):
     H = compress(kernel, X, tree, rtol=0.0, max_rank=103, random_state=rng)
     # Candidates explained to 1e-12 of the largest variance are left out; 1e-6 is its square root.
     assert_allclose(H.to_dense(), K, atol=2e-6 * np.abs(K).max())
-    if kind == "plain" and isinstance(kernel, Gaussian | Laplacian | Matern32 | Matern52):
+    if kind == "plain" and isinstance(kernel, Gaussian | Exponential | Matern32 | Matern52):
         assert_allclose(H.to_dense(), K, atol=1e-10)  # nothing was left out
     X = X.astype(np.float32)
     K = kernel_matrix(kernel, X)
@@ -229,11 +229,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 def test_callable_equals_built_in(rng):
     X = rng.standard_normal((400, 3))
     tree = ClusterTree.build(X, 50)
-    function = CallableKernel(lambda X, Y: Laplacian(0.5).block(X, Y))
+    function = CallableKernel(lambda X, Y: Exponential(0.5).block(X, Y))
     # Below 1e-5 the far field is double: in float32 rounding may turn a choice between near equals.
     options = {"rtol": 1e-6, "max_rank": 20, "oversampling": 0.0, "random_state": 1}
     H = compress(function, X, tree, **options)
-    same = compress(Laplacian(0.5), X, tree, **options)
+    same = compress(Exponential(0.5), X, tree, **options)
     assert_allclose(H.to_dense(), same.to_dense(), atol=1e-12)
 
 

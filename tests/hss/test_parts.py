@@ -17,7 +17,7 @@ import hssvm.hss.parts
 from hssvm.hss import ClusterTree, NestedNystroem, compress, factor
 from hssvm.hss.parts import SubtreeRoot
 from hssvm.hss.top import TopLevels, group_parts
-from hssvm.kernels import Gaussian, Laplacian
+from hssvm.kernels import Exponential, Gaussian
 
 some_parts = {
     "seed": st.integers(0, 2**31 - 1),
@@ -129,10 +129,10 @@ def test_equals_local_compression_with_the_same_samples(n_parts, rng, monkeypatc
 def test_one_part_is_the_matrix(rng):
     X = rng.standard_normal((1000, 3))
     compressor = NestedNystroem(max_rank=20)
-    parts = Parts(Laplacian(0.5), X, 1, compressor, 50, seed=7)
+    parts = Parts(Exponential(0.5), X, 1, compressor, 50, seed=7)
     rows = parts.rows[0]
     tree = ClusterTree.build(X[rows], 50, random_state=7)
-    H = compress(Laplacian(0.5), X[rows], tree, compressor, random_state=7)
+    H = compress(Exponential(0.5), X[rows], tree, compressor, random_state=7)
     b = rng.standard_normal(1000)
     (product_in_parts,) = parts.together(lambda operator, _: operator.matmul(b))
     assert_allclose(product_in_parts, H @ b, atol=1e-10 * np.abs(b).sum())

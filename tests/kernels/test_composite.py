@@ -16,8 +16,8 @@ from hssvm.kernels import (
     ColumnsKernel,
     Constant,
     Cosine,
+    Exponential,
     Gaussian,
-    Laplacian,
     Linear,
     MinMax,
     Polynomial,
@@ -194,7 +194,7 @@ def test_errors(make, error, message):
 
 def test_saved_models(tmp_path, rng):
     X = rng.random((200, 4))
-    kernel = 2 * Gaussian(0.5)[:2] * Laplacian(1.0)[[3]] + Polynomial(1.0, degree=2)[1:]
+    kernel = 2 * Gaussian(0.5)[:2] * Exponential(1.0)[[3]] + Polynomial(1.0, degree=2)[1:]
     model = SVC(kernel=kernel).fit(X, X.sum(axis=1) > 2)
     model.save(tmp_path / "model.hssvm")
     loaded = load(tmp_path / "model.hssvm")

@@ -11,8 +11,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hssvm.kernels import (
     CallableKernel,
+    Exponential,
     Gaussian,
-    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -76,15 +76,15 @@ def test_duplicates_are_exact(kernel, scale, dtype, rng):
 
 def test_near_points_far_from_the_origin_keep_their_digits(rng):
     X = 1e4 + 1e-3 * rng.standard_normal((30, 4))
-    K = Laplacian(100.0).block(X)
-    assert_allclose(K, kernel_matrix(Laplacian(100.0), X), rtol=1e-9)
+    K = Exponential(100.0).block(X)
+    assert_allclose(K, kernel_matrix(Exponential(100.0), X), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-15), (np.float32, 2e-7)])
 def test_exponential_over_its_range(dtype, rtol):
     one, zero = np.ones((1, 1), dtype), np.zeros((1, 1), dtype)
     for gamma in np.linspace(1e-3, 800, 3001).astype(dtype):
-        value, expected = Laplacian(gamma).block(one, zero)[0, 0], np.exp(-np.float64(gamma))
+        value, expected = Exponential(gamma).block(one, zero)[0, 0], np.exp(-np.float64(gamma))
         if expected > 4 * np.finfo(dtype).tiny:
             assert_allclose(value, expected, rtol=rtol)
         else:

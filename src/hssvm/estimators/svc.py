@@ -25,7 +25,7 @@ class SVC(Classifier):
     ----------
     C : float, default=1.0
         Weight of the loss; a smaller C gives a smoother model.
-    kernel : {'rbf', 'laplacian', 'matern32', 'matern52', 'poly', 'linear', 'cosine', \
+    kernel : {'rbf', 'exponential', 'matern32', 'matern52', 'poly', 'linear', 'cosine', \
 'tanimoto', 'minmax', 'intersection', 'precomputed'}, Kernel or callable, \
 default='rbf'
         A callable is called with two sets of rows and returns their kernel matrix.

@@ -228,10 +228,10 @@ def _kernel(graph: Graph, arrays: Arrays, sums: str) -> str:
         return graph.op("Pow", base, graph.constant(np.float64(arrays["degree"])))
     if kind == "gaussian":
         return graph.op("Exp", graph.op("Mul", sums, graph.constant(-arrays["gamma"])))
-    factor = {"laplacian": 1.0, "matern32": 3.0**0.5, "matern52": 5.0**0.5}[kind]
+    factor = {"exponential": 1.0, "matern32": 3.0**0.5, "matern52": 5.0**0.5}[kind]
     a = graph.op("Mul", graph.op("Sqrt", sums), graph.constant(factor * arrays["gamma"]))
     decay = graph.op("Exp", graph.op("Neg", a))
-    if kind == "laplacian":
+    if kind == "exponential":
         return decay
     polynomial = graph.op("Add", a, graph.constant(1.0))
     if kind == "matern52":

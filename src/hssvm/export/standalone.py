@@ -153,7 +153,7 @@ class Predictor:
         if self._model.kernel == "gaussian":
             return np.exp(-self._model.gamma * squares)
         a = self._model.gamma * np.sqrt(squares)
-        if self._model.kernel == "laplacian":
+        if self._model.kernel == "exponential":
             return np.exp(-a)
         if self._model.kernel == "matern32":
             a = np.sqrt(3) * a

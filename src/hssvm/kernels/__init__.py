@@ -12,7 +12,7 @@ from hssvm.kernels.composite import ColumnsKernel, Constant, ProductKernel, SumK
 from hssvm.kernels.inner import Linear, Polynomial
 from hssvm.kernels.objects import ObjectKernel
 from hssvm.kernels.precomputed import Precomputed
-from hssvm.kernels.radial import Gaussian, Laplacian, Matern32, Matern52
+from hssvm.kernels.radial import Exponential, Gaussian, Matern32, Matern52
 from hssvm.kernels.similarities import (
     Categorical,
     ChiSquared,
@@ -30,10 +30,10 @@ __all__ = [
     "ColumnsKernel",
     "Constant",
     "Cosine",
+    "Exponential",
     "Gaussian",
     "HistogramIntersection",
     "Kernel",
-    "Laplacian",
     "Linear",
     "Matern32",
     "Matern52",

@@ -48,8 +48,8 @@ class Gaussian(RadialKernel):
     name = "gaussian"
 
 
-class Laplacian(RadialKernel):
-    """``exp(-gamma d)`` with the Euclidean distance (scikit-learn's laplacian uses the L1 norm).
+class Exponential(RadialKernel):
+    """``exp(-gamma d)``, the Matern kernel of order 1/2.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class Laplacian(RadialKernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from hssvm.kernels import Laplacian
-    >>> Laplacian(gamma=0.5).block(np.array([[0.0], [2.0]])).round(4)
+    >>> from hssvm.kernels import Exponential
+    >>> Exponential(gamma=0.5).block(np.array([[0.0], [2.0]])).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
 
-    name = "laplacian"
+    name = "exponential"
 
 
 class Matern32(RadialKernel):

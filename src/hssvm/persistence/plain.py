@@ -21,10 +21,10 @@ from hssvm.kernels import (
     ColumnsKernel,
     Constant,
     Cosine,
+    Exponential,
     Gaussian,
     HistogramIntersection,
     Kernel,
-    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -39,7 +39,7 @@ from hssvm.training.approximation import HSS, Cells
 OBJECTS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
-        Gaussian, Laplacian, Matern32, Matern52, Polynomial, Linear, Tanimoto, MinMax, Cosine,
+        Gaussian, Exponential, Matern32, Matern52, Polynomial, Linear, Tanimoto, MinMax, Cosine,
         HistogramIntersection, ChiSquared, Categorical, SumKernel, ProductKernel, ColumnsKernel,
         Constant, NestedNystroem, HSSANN, Cells, HSS,
     )

@@ -9,10 +9,10 @@ from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import (
     CallableKernel,
     Cosine,
+    Exponential,
     Gaussian,
     HistogramIntersection,
     Kernel,
-    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -26,7 +26,7 @@ from hssvm.training.data.moments import overall_variance
 
 RADIAL = {
     "rbf": Gaussian,
-    "laplacian": Laplacian,
+    "exponential": Exponential,
     "matern32": Matern32,
     "matern52": Matern52,
 }
