@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.forest.problems import NAMES, load_forest, quietly
-from benchmarks.tables import percent, seconds, setup, table
+from benchmarks.markdown import percent, seconds, setup, table
 from benchmarks.timing import Fastest
 from hssvm import HSS, SVR
 from hssvm.estimators.inputs.labels import classify

@@ -10,8 +10,8 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.forest.problems import synthetic
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, number, percent, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, number, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import HSS, SVC, Cells
 

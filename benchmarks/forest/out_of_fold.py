@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.command import run_sets
 from benchmarks.datasets import size_of
 from benchmarks.forest.problems import load_forest, quietly
-from benchmarks.tables import data_set, number, percent, seconds, setup, table
+from benchmarks.markdown import data_set, number, percent, seconds, setup, table
 from benchmarks.timing import Fastest
 from hssvm import HSS
 

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.forest.problems import load_forest, quietly
-from benchmarks.tables import cell, number, percent, prefixes, seconds, setup, table
+from benchmarks.markdown import cell, number, percent, prefixes, seconds, setup, table
 from benchmarks.timing import Fastest, timed
 from hssvm import HSS, Cells
 from hssvm.kernels.base import as_rows

@@ -20,8 +20,8 @@ from benchmarks.command import run as run_command
 from benchmarks.datasets import load, narrow
 from benchmarks.dual import below, dual_of
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import HSS, SVC
 from hssvm.kernels import Tanimoto

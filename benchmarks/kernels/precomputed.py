@@ -18,8 +18,8 @@ from benchmarks.command import run as run_command
 from benchmarks.datasets import dense, load
 from benchmarks.dual import below, dual_objective, dual_of
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, percent, power, runs_table, seconds, setup, share
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, percent, power, runs_table, seconds, setup, share
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Gaussian, Precomputed

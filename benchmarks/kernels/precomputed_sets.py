@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from benchmarks.command import run_sets
 from benchmarks.datasets import load
 from benchmarks.dual import below, dual_of
-from benchmarks.tables import percent, power, runs_table, seconds, setup
+from benchmarks.markdown import percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 from hssvm.kernels import Gaussian

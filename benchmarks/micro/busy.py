@@ -15,9 +15,9 @@ from contextlib import ExitStack, contextmanager
 
 from benchmarks.cgroups import control_group
 from benchmarks.command import run_sets
+from benchmarks.markdown import ABSENT, seconds, setup, table
 from benchmarks.peers.settings import load_setting
 from benchmarks.results import ROOT
-from benchmarks.tables import ABSENT, seconds, setup, table
 from benchmarks.timing import Fastest, timed
 from hssvm import SVC
 

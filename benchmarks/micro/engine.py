@@ -12,9 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.command import run_sets
 from benchmarks.datasets import size_of
-from benchmarks.micro import bare
-from benchmarks.peers.settings import load_setting
-from benchmarks.tables import (
+from benchmarks.markdown import (
     gigabytes,
     megabytes,
     milliseconds,
@@ -25,6 +23,8 @@ from benchmarks.tables import (
     table,
     times,
 )
+from benchmarks.micro import bare
+from benchmarks.peers.settings import load_setting
 from benchmarks.timing import Fastest
 from hssvm._threads import serial_blas
 from hssvm.hss import ClusterTree, compress, estimate_error, estimate_product_error, factor

@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
+from benchmarks.markdown import megabytes, number, percent, runs_table, seconds, setup
 from benchmarks.peers.large import file_bytes
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import megabytes, number, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 

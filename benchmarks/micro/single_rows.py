@@ -20,7 +20,7 @@ from skl2onnx import to_onnx
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import load
-from benchmarks.tables import cell, number, setup, table
+from benchmarks.markdown import cell, number, setup, table
 from benchmarks.timing import timed
 from hssvm import HSS, SVC
 

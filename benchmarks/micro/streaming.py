@@ -16,8 +16,8 @@ from pyarrow import parquet
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, number, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, number, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import HSS, SVC
 from hssvm.cli.app import app

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
+from benchmarks.markdown import number, seconds, setup, table
 from benchmarks.peers.settings import HARDER, load_problem
-from benchmarks.tables import number, seconds, setup, table
 from benchmarks.timing import Fastest
 from hssvm import SVC, _core
 from hssvm.kernels import Gaussian

@@ -1,9 +1,9 @@
 """Tables in Markdown from the results."""
 
+from benchmarks.markdown import ABSENT, number, percent, setup, table
 from benchmarks.paper import published
 from benchmarks.paper.changes import SETS
 from benchmarks.paper.grid import best, run_of
-from benchmarks.tables import ABSENT, number, percent, setup, table
 
 
 def agreement(results):

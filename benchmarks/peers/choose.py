@@ -24,8 +24,8 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import dense
 from benchmarks.limit import limited
+from benchmarks.markdown import ABSENT, number, percent, setup, table
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import HSS, SVC
 

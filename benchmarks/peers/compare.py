@@ -17,11 +17,11 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import dense, narrow
 from benchmarks.dual import below, dual_of, exactly
+from benchmarks.markdown import ABSENT, number, percent, power, setup, table
 from benchmarks.peers.choose import figure, fit_cell, key_of, sizes
 from benchmarks.peers.folds import PUBLISHED
 from benchmarks.peers.rivals import RIVALS, SEED, attempt
 from benchmarks.peers.settings import REGRESSION, load_problem
-from benchmarks.tables import ABSENT, number, percent, power, setup, table
 from benchmarks.timing import timed
 from hssvm.kernels import Gaussian
 

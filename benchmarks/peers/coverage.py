@@ -10,8 +10,8 @@ docs/results/coverage.json.
 import numpy as np
 
 from benchmarks.command import run_sets
+from benchmarks.markdown import percent, setup, table
 from benchmarks.peers.settings import REGRESSION, load_problem
-from benchmarks.tables import percent, setup, table
 from hssvm import SVC, SVR
 
 NAMES = ["ijcnn1", "a9a", "cod-rna", "letter", "casp", "cadata"]

@@ -25,7 +25,7 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import load, narrow
 from benchmarks.limit import limited
-from benchmarks.tables import ABSENT, number, percent, setup, table
+from benchmarks.markdown import ABSENT, number, percent, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC, SVCCV, SVR, SVRCV
 from hssvm.model_selection import rounds

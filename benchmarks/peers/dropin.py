@@ -14,8 +14,8 @@ import sklearn.svm
 
 from benchmarks.command import run_sets
 from benchmarks.datasets import load, narrow, size_of
+from benchmarks.markdown import percent, seconds, setup, table, times
 from benchmarks.peers.settings import REGRESSION, SETTINGS, load_problem
-from benchmarks.tables import percent, seconds, setup, table, times
 from benchmarks.timing import fit_and_predict
 from hssvm import dropin
 

@@ -14,10 +14,7 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import size_of
-from benchmarks.peers.compare import fit_and_score, shortfall
-from benchmarks.peers.rivals import SEED, attempt
-from benchmarks.peers.settings import HARDER, load_problem
-from benchmarks.tables import (
+from benchmarks.markdown import (
     ABSENT,
     data_set,
     number,
@@ -28,6 +25,9 @@ from benchmarks.tables import (
     table,
     times,
 )
+from benchmarks.peers.compare import fit_and_score, shortfall
+from benchmarks.peers.rivals import SEED, attempt
+from benchmarks.peers.settings import HARDER, load_problem
 
 NAMES = ["ijcnn1", "a9a", "cod-rna", "w8a", "letter", "covtype.50k", "mnist", "cadata", "casp"]
 SHORT = ["ijcnn1", "cod-rna", "a9a", "covtype.50k", "cadata", "mnist"]

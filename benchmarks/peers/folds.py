@@ -15,9 +15,9 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import dense, narrow
 from benchmarks.limit import limited
+from benchmarks.markdown import ABSENT, cell, percent, prefixes, seconds, setup, table
 from benchmarks.peers.rivals import RIVALS, attempt
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import ABSENT, cell, percent, prefixes, seconds, setup, table
 from benchmarks.timing import timed
 from hssvm import SVCCV
 

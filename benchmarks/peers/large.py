@@ -12,9 +12,9 @@ from pathlib import Path
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, megabytes, percent, power, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import gigabytes, megabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import HSS, SVC, Cells
 

@@ -13,8 +13,8 @@ from sklearn.svm import SVC as LibSVM
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, percent, power, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, percent, power, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import SVC
 

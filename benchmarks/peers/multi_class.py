@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.command import run_sets
 from benchmarks.datasets import load, size_of
+from benchmarks.markdown import ABSENT, data_set, number, percent, seconds, setup, table, times
 from benchmarks.peers.rivals import RIVALS
-from benchmarks.tables import ABSENT, data_set, number, percent, seconds, setup, table, times
 from benchmarks.timing import fit_and_predict
 from hssvm import SVC
 

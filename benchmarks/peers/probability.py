@@ -17,8 +17,8 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import size_of
+from benchmarks.markdown import number, prefixes, seconds, setup, table
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import number, prefixes, seconds, setup, table
 from benchmarks.timing import Fastest, timed
 from hssvm import SVC
 

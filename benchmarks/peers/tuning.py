@@ -9,8 +9,8 @@ docs/results/tuning.json. Threads: set OMP_NUM_THREADS.
 import numpy as np
 
 from benchmarks.command import run_sets
+from benchmarks.markdown import number, power, seconds, setup, table
 from benchmarks.peers.settings import load_setting
-from benchmarks.tables import number, power, seconds, setup, table
 from benchmarks.timing import Fastest
 from hssvm import HSS, SVC, svc_path
 

@@ -18,8 +18,8 @@ from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import load
 from benchmarks.dual import exactly
+from benchmarks.markdown import ABSENT, number, prefixes, seconds, setup, table
 from benchmarks.scaling.cluster import cluster
-from benchmarks.tables import ABSENT, number, prefixes, seconds, setup, table
 from benchmarks.timing import timed
 
 SETS = {

@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, milliseconds, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
-from benchmarks.tables import gigabytes, milliseconds, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm.hss import ClusterTree, compress, factor
 from hssvm.kernels import Gaussian

@@ -15,9 +15,9 @@ from benchmarks.cgroups import control_group
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.limit import limited
+from benchmarks.markdown import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.memory import peak_bytes
 from benchmarks.scaling.partitions import gamma_of, make_piece
-from benchmarks.tables import gigabytes, percent, runs_table, seconds, setup
 from benchmarks.timing import timed
 from hssvm import HSS, SVC
 

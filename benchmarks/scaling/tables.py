@@ -1,5 +1,7 @@
 """Tables of docs/dask.md and docs/internet_scale.md, from the results of `cluster`."""
 
+from benchmarks.markdown import ABSENT, gigabytes, number, seconds, setup, share, table
+from benchmarks.markdown import milliseconds as ms
 from benchmarks.scaling.exact_model import exact_runs, growth, predict_exact
 from benchmarks.scaling.model import (
     Cluster,
@@ -8,8 +10,6 @@ from benchmarks.scaling.model import (
     on_this_machine,
     predict,
 )
-from benchmarks.tables import ABSENT, gigabytes, number, seconds, setup, share, table
-from benchmarks.tables import milliseconds as ms
 
 PLANS = [(1e7, 10), (1e8, 10), (1e8, 100), (1e9, 100), (1e9, 1000)]
 MACHINE_BYTES = 64e9

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.markdown import ABSENT
 from benchmarks.peers import (
     coverage,
     dropin,
@@ -12,7 +13,6 @@ from benchmarks.peers import (
     tuning,
 )
 from benchmarks.results import Results
-from benchmarks.tables import ABSENT
 
 PARAMETERS = {"C": 10.0, "gamma": 1.0}
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from benchmarks import command, pages, results, tables
+from benchmarks import command, markdown, pages, results
 from benchmarks.results import RESULTS, Results
 
 PATHS = {str(path.relative_to(results.ROOT)): path for path in pages.paths()}
@@ -61,7 +61,7 @@ def test_a_command_keeps_results_and_fills_in_pages(page, tmp_path):
 
     TABLES = {
         "runs": lambda results: ", ".join(results.runs),
-        "fit": lambda results: tables.number(results.runs["a"]["fit"]),
+        "fit": lambda results: markdown.number(results.runs["a"]["fit"]),
     }
     run()
     shown = (
@@ -109,7 +109,7 @@ def test_runs_of_two_commands_keep_both(tmp_path, monkeypatch):
     known, new = (f"python -m benchmarks.any --rows {rows}" for rows in (10, 20))
     assert [run.get("command") for run in found.runs.values()] == [None, None, new]
     assert found.commands == [known, new]
-    assert tables.setup(found).startswith(f"`{known}`, `{new}`, commit ")
+    assert markdown.setup(found).startswith(f"`{known}`, `{new}`, commit ")
 
 
 def test_tables_without_results(tmp_path):
@@ -135,18 +135,22 @@ def test_the_command_of_a_reader(argv, command_line):
 def test_the_setup_counts_runs_and_minutes(tmp_path):
     found = Results(tmp_path / "any.json")
     found.add("first", {"wall": 20.0})
-    assert tables.setup(found).endswith(". The run took about a minute.")
+    assert markdown.setup(found).endswith(". The run took about a minute.")
     found.add("second", {"wall": 220.0, "stopped": 220})
-    assert tables.setup(found).endswith(". Both runs took 4 minutes; the limit stopped 1 of them.")
+    assert markdown.setup(found).endswith(
+        ". Both runs took 4 minutes; the limit stopped 1 of them."
+    )
     found.add("third", {"wall": 60.0})
-    assert tables.setup(found).endswith(". All 3 runs took 5 minutes; the limit stopped 1 of them.")
+    assert markdown.setup(found).endswith(
+        ". All 3 runs took 5 minutes; the limit stopped 1 of them."
+    )
 
 
 def test_numbers_of_a_run():
     run = {"fit": 700.0, "gap": 3.2e-4, "peak": 1.64e9}
-    assert tables.cell(run, "fit", tables.seconds) == "12 min"
-    assert tables.cell(run, "gap", tables.power) == "3e-04"
-    assert tables.cell(run, "peak", tables.gigabytes) == "1.6 GB"
-    assert tables.cell(run, "score") == "-"
-    assert tables.cell({"stopped": 60.0}, "fit") == "over 60 s"
-    assert tables.span([2.34, 1.1, 1.7]) == "1.1 to 2.3"
+    assert markdown.cell(run, "fit", markdown.seconds) == "12 min"
+    assert markdown.cell(run, "gap", markdown.power) == "3e-04"
+    assert markdown.cell(run, "peak", markdown.gigabytes) == "1.6 GB"
+    assert markdown.cell(run, "score") == "-"
+    assert markdown.cell({"stopped": 60.0}, "fit") == "over 60 s"
+    assert markdown.span([2.34, 1.1, 1.7]) == "1.1 to 2.3"
