@@ -113,7 +113,8 @@ def test_classification(rng, number, record_property):
         problem = Box.of_classes(K[np.ix_(both, both)], sign, cost[both])
         compared = Comparison(problem, z, b, rows[:, both], diagonal, 1.0)
         kinds.append(kind_of(compared, data, ours.fit_report_.gap[pair], converged))
-        sure &= np.abs(compared.values[1]) > 2 * SAME * compared.size
+        error = np.finfo(np.float32).eps * np.abs(rows[:, both]) @ np.abs(z[0]) * data.single
+        sure &= np.abs(compared.values[1]) > 2 * SAME * compared.size + error
     for kind in kinds:
         record_property("kind", ("two classes: " if two else "pair of classes: ") + kind)
     if set(kinds) == {"same"}:
