@@ -10,6 +10,7 @@ from hssvm.kernels import (
     CallableKernel,
     Exponential,
     Gaussian,
+    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -26,6 +27,8 @@ def kernel_value(kernel, x, y):
             return np.exp(-gamma * d**2)
         case Exponential(gamma):
             return np.exp(-gamma * d)
+        case Laplacian(gamma):
+            return np.exp(-gamma * np.abs(x - y).sum())
         case Matern32(gamma):
             a = np.sqrt(3) * gamma * d
             return (1 + a) * np.exp(-a)
@@ -55,6 +58,7 @@ def all_kernels(gamma=1.0):
     """One of each kernel."""
     return [
         Gaussian(gamma),
+        Laplacian(gamma),
         Exponential(gamma),
         Matern32(gamma),
         Matern52(gamma),

@@ -13,9 +13,10 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "hss/kernel.hpp"
+#include "hss/kernel_block.hpp"
 #include "hss/kernel_matrix.hpp"
 #include "hss/predict.hpp"
+#include "hss/sign_sums.hpp"
 #include "kernel_matrix.hpp"
 #include "module.hpp"
 
@@ -112,7 +113,8 @@ hss::Kernel make_kernel(const std::string& name, const std::string& similarity, 
         {"products", Similarity::products},
         {"minima", Similarity::minima},
         {"harmonic_means", Similarity::harmonic_means},
-        {"matches", Similarity::matches}};
+        {"matches", Similarity::matches},
+        {"overlaps", Similarity::overlaps}};
     return {by_name(types, name), by_name(similarities, similarity), gamma, coef0, degree};
 }
 
@@ -201,6 +203,16 @@ void grouped_product(const hss::Kernel& kernel, const Rows& X, Indices x_order, 
     });
 }
 
+void sign_sums(Matrix<const double> V, Matrix<const double> X, Matrix<const double> Y,
+               Matrix<double> out) {
+    require(V.shape(0) == X.shape(0) && X.shape(1) == Y.shape(0) && V.shape(1) == Y.shape(1) &&
+                out.shape(0) == X.shape(0) && out.shape(1) == X.shape(1),
+            "sign_sums: shapes do not match");
+    ReleaseGil release;
+    hss::sign_sums(V.data(), X.data(), Y.data(), static_cast<Index>(V.shape(0)),
+                   static_cast<Index>(V.shape(1)), static_cast<Index>(X.shape(1)), out.data());
+}
+
 template <class T>
 void bind_functions(nb::module_& m) {
     m.def("kernel_block", &kernel_block<T>, "kernel"_a, "X"_a, "Y"_a, "out"_a.noconvert());
@@ -239,6 +251,8 @@ void bind_kernel(nb::module_& m) {
             },
             "function"_a, "n"_a)
         .def("__init__", &combined_kernel_matrix, "matrices"_a, "product"_a);
+    m.def("sign_sums", &sign_sums, "V"_a.noconvert(), "X"_a.noconvert(), "Y"_a.noconvert(),
+          "out"_a.noconvert());
     bind_functions<float>(m);
     bind_functions<double>(m);
 }

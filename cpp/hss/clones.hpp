@@ -1,5 +1,28 @@
-// Functions that are compiled for several instruction sets, of which the CPU has some.
+// Functions that are compiled for several instruction sets, of which the CPU has some, and loops
+// that are vectorized.
 #pragma once
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define HSS_SIMD(clauses)
+#else
+#define HSS_PRAGMA(text) _Pragma(#text)
+#define HSS_SIMD(clauses) HSS_PRAGMA(omp simd clauses)
+#endif
+// HSS_SIMD_4 makes vectors of four numbers: Clang would take four vectors at a time, and up to 15
+// numbers at the end one by one. HSS_OUTER is for loops around a short vector loop: Clang would
+// unroll that one, and vectorize this.
+#if defined(__clang__)
+#define HSS_SIMD_4(clauses) _Pragma("clang loop vectorize_width(4) interleave_count(1)")
+#define HSS_OUTER _Pragma("clang loop vectorize(disable)")
+#else
+#define HSS_SIMD_4(clauses) HSS_SIMD(simdlen(4) clauses)
+#define HSS_OUTER
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#define HSS_INLINE inline __attribute__((always_inline))
+#else
+#define HSS_INLINE __forceinline
+#endif
 
 // Defines `result name parameters { return body arguments; }`, compiled for several instruction
 // sets. A call runs the best one that the CPU has. The attribute target_clones would need glibc,

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel.hpp"
+#include "kernel_block.hpp"
 #include "parallel.hpp"
 #include "view.hpp"
 

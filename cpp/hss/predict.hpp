@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "few_rhs.hpp"
-#include "kernel.hpp"
+#include "kernel_block.hpp"
 #include "lapack.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
@@ -114,7 +114,9 @@ void add_few_values(const LeafExpansions<T>& tree, const DenseRows<T>& X, T* out
                 kernel_block(tree.kernel, tree.Y, tree.rows + y, n, X, &i, 1,
                              View<T>(values, n, 1));
             else {
-                if (tree.kernel.radial())
+                if (tree.kernel.direct())
+                    simd::absolute_distances(x, tree.Y.data, tree.rows + y, n, p, values);
+                else if (tree.kernel.radial())
                     simd::squared_distances(x, tree.Y.data, tree.rows + y, n, p, values);
                 else
                     simd::dots(x, tree.Y.data, tree.rows + y, n, p, values);

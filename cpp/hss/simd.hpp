@@ -5,68 +5,10 @@
 #include <cstdint>
 
 #include "clones.hpp"
+#include "terms.hpp"
 #include "view.hpp"
 
-#if defined(_MSC_VER) && !defined(__clang__)
-#define HSS_SIMD(clauses)
-#else
-#define HSS_PRAGMA(text) _Pragma(#text)
-#define HSS_SIMD(clauses) HSS_PRAGMA(omp simd clauses)
-#endif
-// HSS_SIMD_4 makes vectors of four numbers: Clang would take four vectors at a time, and up to 15
-// numbers at the end one by one. HSS_OUTER is for loops around a short vector loop: Clang would
-// unroll that one, and vectorize this.
-#if defined(__clang__)
-#define HSS_SIMD_4(clauses) _Pragma("clang loop vectorize_width(4) interleave_count(1)")
-#define HSS_OUTER _Pragma("clang loop vectorize(disable)")
-#else
-#define HSS_SIMD_4(clauses) HSS_SIMD(simdlen(4) clauses)
-#define HSS_OUTER
-#endif
-#if defined(__GNUC__) || defined(__clang__)
-#define HSS_INLINE inline __attribute__((always_inline))
-#else
-#define HSS_INLINE __forceinline
-#endif
-
 namespace hss::simd {
-
-// Terms of the similarities of two points, and of their squared distances
-template <class T>
-struct Product {
-    HSS_INLINE static T of(T x, T y) { return x * y; }
-};
-template <class T>
-struct SquaredDifference {
-    HSS_INLINE static T of(T x, T y) { return (x - y) * (x - y); }
-};
-template <class T>
-struct Minimum {
-    HSS_INLINE static T of(T x, T y) { return x < y ? x : y; }
-};
-template <class T>
-struct AbsoluteDifference {
-    HSS_INLINE static T of(T x, T y) { return x < y ? y - x : x - y; }
-};
-template <class T>
-struct HarmonicMean {
-    HSS_INLINE static T of(T x, T y) {
-        const T sum = x + y;
-        return 2 * x * y / (sum > 0 ? sum : T(1));
-    }
-};
-template <class T>
-struct ChiSquaredDifference {
-    HSS_INLINE static T of(T x, T y) {
-        const T sum = x + y;
-        return (x - y) * (x - y) / (sum > 0 ? sum : T(1));
-    }
-};
-
-template <class T>
-struct Match {
-    HSS_INLINE static T of(T x, T y) { return x == y ? T(1) : T(0); }
-};
 
 template <class Term, class T>
 HSS_INLINE T sum_body(const T* x, const T* y, Index n) {
@@ -87,6 +29,7 @@ HSS_REDUCTION(absolute_distance, AbsoluteDifference)
 HSS_REDUCTION(sum_of_harmonic_means, HarmonicMean)
 HSS_REDUCTION(chi_squared_distance, ChiSquaredDifference)
 HSS_REDUCTION(count_of_matches, Match)
+HSS_REDUCTION(sum_of_overlaps, Overlap)
 #undef HSS_REDUCTION
 
 // v[i] += the terms of x[i] and y
@@ -103,6 +46,8 @@ HSS_TERMS(add_harmonic_means, HarmonicMean, double)
 HSS_TERMS(add_harmonic_means, HarmonicMean, float)
 HSS_TERMS(add_matches, Match, double)
 HSS_TERMS(add_matches, Match, float)
+HSS_TERMS(add_absolute_differences, AbsoluteDifference, double)
+HSS_TERMS(add_absolute_differences, AbsoluteDifference, float)
 #undef HSS_TERMS
 
 // to = x - center; returns <to, to>
@@ -152,6 +97,8 @@ HSS_ROWS(dots, Product, double)
 HSS_ROWS(dots, Product, float)
 HSS_ROWS(squared_distances, SquaredDifference, double)
 HSS_ROWS(squared_distances, SquaredDifference, float)
+HSS_ROWS(absolute_distances, AbsoluteDifference, double)
+HSS_ROWS(absolute_distances, AbsoluteDifference, float)
 #undef HSS_ROWS
 
 // Dot products of x with `width` columns a, a + ld, ... of length n at once, and y += a weighted
@@ -263,6 +210,7 @@ HSS_INLINE void sparse_sums_body(const S* values, const std::int32_t* slot,
 HSS_SPARSE(sparse_dots, Product)
 HSS_SPARSE(sparse_minima, Minimum)
 HSS_SPARSE(sparse_harmonic_means, HarmonicMean)
+HSS_SPARSE(sparse_overlaps, Overlap)
 #undef HSS_SPARSE
 #undef HSS_SPARSE_TYPES
 

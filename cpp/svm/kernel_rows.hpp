@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "hss/dense_block.hpp"
 #include "hss/few_rhs.hpp"
 #include "hss/kernel.hpp"
 #include "hss/simd.hpp"
@@ -58,10 +59,7 @@ class KernelRows {
         for (Index f = 0; f < X.p; ++f) point[f] = columns[f * X.n + i];
         add_similarities(v);
         if (kernel.radial()) v[i] = 0;  // else every row would look as if it had a duplicate
-        const T* x = X.data + i * X.p;
-        hss::finish_column(kernel, v, X.n, norm.data(), norm[i], [&](Index j) {
-            return hss::distance(kernel, X.data + j * X.p, x, X.p);
-        });
+        finish(i, v);
         v[i] = diagonal(i);
         known[i] = 1;
         return v;
@@ -70,7 +68,14 @@ class KernelRows {
     T diagonal(Index i) const { return hss::diagonal_value(kernel, norm[i]); }
 
   private:
-    // v[j] += s(x_j, point)
+    void finish(Index i, T* v) const {
+        if (kernel.direct()) return hss::apply_kernel(kernel, v, X.n);
+        const T* x = X.data + i * X.p;
+        hss::finish_column(kernel, v, X.n, norm.data(), norm[i], [&](Index j) {
+            return hss::distance(kernel, X.data + j * X.p, x, X.p);
+        });
+    }
+    // v[j] += s(x_j, point), or their distance
     void add_similarities(T* v) const {
         if (kernel.similarity == hss::Similarity::products)
             return hss::add_columns<T>({columns.data(), X.n, X.p}, point.data(), v);
@@ -82,6 +87,9 @@ class KernelRows {
                     break;
                 case hss::Similarity::harmonic_means:
                     hss::simd::add_harmonic_means(column, point[f], X.n, v);
+                    break;
+                case hss::Similarity::overlaps:
+                    hss::simd::add_absolute_differences(column, point[f], X.n, v);
                     break;
                 default: hss::simd::add_matches(column, point[f], X.n, v);
             }

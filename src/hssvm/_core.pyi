@@ -101,6 +101,12 @@ class LibsvmText_f64:
     ]: ...
 
 def kernel_block(kernel: Kernel, X: Rows, Y: Rows, out: _Floats) -> None: ...
+def sign_sums(
+    V: NDArray[np.float64],
+    X: NDArray[np.float64],
+    Y: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
 def grouped_product(
     kernel: Kernel,
     X: Rows,

@@ -7,12 +7,13 @@ from helpers.processes import run_python
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import AWKWARD, all_kernels, awkward_points, kernel_matrix
 from sklearn.gaussian_process.kernels import Matern
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from hssvm.kernels import (
     CallableKernel,
     Exponential,
     Gaussian,
+    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -65,7 +66,7 @@ def test_tiles_fit_together(kernel, rng):
     assert_allclose(K[rows][:, columns], kernel_matrix(kernel, X[rows], Y[columns]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", BUILT_IN[:4], ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("kernel", BUILT_IN[:5], ids=lambda k: type(k).__name__)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @dtypes
 def test_duplicates_are_exact(kernel, scale, dtype, rng):
@@ -94,6 +95,7 @@ def test_exponential_over_its_range(dtype, rtol):
 def test_agrees_with_scikit_learn(rng):
     X, Y = rng.standard_normal((30, 4)), rng.standard_normal((20, 4))
     assert_allclose(Gaussian(0.7).block(X, Y), rbf_kernel(X, Y, gamma=0.7), rtol=1e-12)
+    assert_allclose(Laplacian(0.7).block(X, Y), laplacian_kernel(X, Y, gamma=0.7), rtol=1e-12)
     assert_allclose(Matern32(0.5).block(X, Y), Matern(2.0, nu=1.5)(X, Y), rtol=1e-12)
     assert_allclose(Matern52(0.5).block(X, Y), Matern(2.0, nu=2.5)(X, Y), rtol=1e-12)
 
@@ -112,7 +114,7 @@ def test_mixed_precision_and_other_types(rng):
 
 def test_far_points_have_value_zero():
     X = np.array([[0.0], [1e19]], dtype=np.float32)
-    for kernel in BUILT_IN[:4]:
+    for kernel in BUILT_IN[:5]:
         assert_array_equal(kernel.block(X), np.eye(2))
 
 

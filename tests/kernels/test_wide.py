@@ -18,9 +18,9 @@ limited = pytest.mark.skipif(
 )
 
 KERNELS = [
-    kernels.Gaussian(0.3), kernels.Exponential(0.3), kernels.Matern52(0.3), kernels.Linear(),
-    kernels.Polynomial(0.5, 1.0, 2), kernels.Cosine(), kernels.Tanimoto(), kernels.MinMax(),
-    kernels.HistogramIntersection(), kernels.ChiSquared(0.3),
+    kernels.Gaussian(0.3), kernels.Laplacian(0.3), kernels.Exponential(0.3), kernels.Matern52(0.3),
+    kernels.Linear(), kernels.Polynomial(0.5, 1.0, 2), kernels.Cosine(), kernels.Tanimoto(),
+    kernels.MinMax(), kernels.HistogramIntersection(), kernels.ChiSquared(0.3),
     kernels.Gaussian(0.3) + kernels.Linear(),
 ]  # fmt: skip
 

@@ -10,6 +10,7 @@ without coordinates: `precomputed` matrices and Python `objects`; `composite` co
 from hssvm.kernels.base import Kernel, as_rows
 from hssvm.kernels.composite import ColumnsKernel, Constant, ProductKernel, SumKernel
 from hssvm.kernels.inner import Linear, Polynomial
+from hssvm.kernels.laplacian import Laplacian
 from hssvm.kernels.objects import ObjectKernel
 from hssvm.kernels.precomputed import Precomputed
 from hssvm.kernels.radial import Exponential, Gaussian, Matern32, Matern52
@@ -34,6 +35,7 @@ __all__ = [
     "Gaussian",
     "HistogramIntersection",
     "Kernel",
+    "Laplacian",
     "Linear",
     "Matern32",
     "Matern52",

@@ -87,7 +87,7 @@ def stack_rows(blocks: Sequence[Rows]) -> Rows:
     return np.concatenate(blocks)
 
 
-def _match_formats(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+def match_formats(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     """Convert both to the wider precision, and to CSR if either is sparse."""
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}")
@@ -226,7 +226,7 @@ class CoreKernel(Kernel):
     def block(self, X: Rows, Y: Rows | None = None) -> Floats:
         """Kernel values of every row of `X` with every row of `Y`; see `Kernel.block`."""
         X = as_rows(X)
-        X, Y = (X, X) if Y is None else _match_formats(X, as_rows(Y))
+        X, Y = (X, X) if Y is None else match_formats(X, as_rows(Y))
         X, Y = occurring_columns(X, Y)
         out: Floats = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
         _core.kernel_block(self.core, core_rows(X), core_rows(Y), out)
@@ -243,7 +243,7 @@ class CoreKernel(Kernel):
         W: Floats,
     ) -> Floats:
         """``k(x, Y_g) W_g`` for every row x of `X`; see `Kernel.grouped_product`."""
-        X, Y = occurring_columns(*_match_formats(as_rows(X), as_rows(Y)))
+        X, Y = occurring_columns(*match_formats(as_rows(X), as_rows(Y)))
         order, x_ends = sort_groups(groups, y_ends.size - 1)
         out: Floats = np.empty((X.shape[0], W.shape[1]), dtype=W.dtype)
         _core.grouped_product(

@@ -52,10 +52,11 @@ def occurring_columns(*rows: Any) -> tuple[Any, ...]:
     if p <= MAX_TABLE or not scipy.sparse.issparse(rows[0]):
         return rows
     columns = np.unique(np.concatenate([X.indices[: X.nnz] for X in rows]))
-    return tuple(_renumbered(X, columns) for X in rows)
+    return tuple(renumbered(X, columns) for X in rows)
 
 
-def _renumbered(X: Any, columns: Any) -> Any:
+def renumbered(X: Any, columns: Any) -> Any:
+    """Return sparse rows with these columns only, which are sorted and contain all nonzeros."""
     indices = np.searchsorted(columns, X.indices[: X.nnz]).astype(np.int32)
     # at least one column, as the core cannot have none
     shape = X.shape[0], max(columns.size, 1)

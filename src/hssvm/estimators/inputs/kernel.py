@@ -13,6 +13,7 @@ from hssvm.kernels import (
     Gaussian,
     HistogramIntersection,
     Kernel,
+    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -24,8 +25,9 @@ from hssvm.kernels import (
 from hssvm.kernels.base import Floats, Rows
 from hssvm.training.data.moments import overall_variance
 
-RADIAL = {
+RADIAL: dict[str, Callable[[float], Kernel]] = {
     "rbf": Gaussian,
+    "laplacian": Laplacian,
     "exponential": Exponential,
     "matern32": Matern32,
     "matern52": Matern52,
