@@ -158,8 +158,8 @@ class Progress:
     Attributes
     ----------
     stage : str
-        tree, compress, solve, refine, folds or finish; empty between two of them. The
-        command line adds read and predict.
+        scales, tree, compress, solve, refine, folds or finish; empty between two of them.
+        The command line adds read and predict.
     done : float
         Fraction of the stage, 0 if unknown.
     gap : float

@@ -70,7 +70,7 @@ def test_scaling_and_variance_are_those_of_all_rows(kind, dtype, sparse, weighte
     scaled = scaled.toarray() if sparse else scaled
     mean = share @ scaled.mean(axis=1)
     variance = share @ ((scaled - mean) ** 2).mean(axis=1)
-    assert_allclose(summary.variance(scaling), variance, rtol=rtol)
+    assert_allclose(summary.scale_gamma(None, scaling), 1 / (X.shape[1] * variance), rtol=rtol)
 
 
 def test_merging_in_groups_is_merging_at_once(rng):

@@ -45,6 +45,7 @@ class Scaling(StrEnum):
     none = "none"
     standard = "standard"
     minmax = "minmax"
+    learned = "learned"
 
 
 class Kernel(StrEnum):

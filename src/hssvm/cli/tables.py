@@ -91,10 +91,22 @@ def describe(model: Any) -> str:
         lines.append(f"C                {model.C_:g}")
     if model.feature_factor_ is not None:
         lines.append("scaling          features are scaled before the kernel")
+    importances = getattr(model, "feature_importances_", None)
+    if importances is not None:
+        lines.append(f"importances      {_importances(importances, feature_names(model))}")
     lines.append(f"kernel           {type(model.kernel_).__name__}")
     if hasattr(model.kernel_, "gamma"):
         lines.append(f"gamma            {model.kernel_.gamma:.6g}")
     return "\n".join(lines)
+
+
+def _importances(importances: Any, names: list[str] | None) -> str:
+    """The largest importances, in percent."""
+    largest = importances.argsort(kind="stable")[::-1]
+    labels = [str(j) if names is None else names[j] for j in largest]
+    return _listed(
+        [f"{label} {importances[j]:.1%}" for label, j in zip(labels, largest, strict=True)]
+    )
 
 
 def feature_names(model: Any) -> list[str] | None:

@@ -22,7 +22,7 @@ from hssvm.dask.plan import Layout
 from hssvm.dask.train import HeldOut
 from hssvm.estimators.base import BaseKernelSVM
 from hssvm.estimators.configured import ConfiguredSVM
-from hssvm.estimators.inputs.kernel import resolve_gamma
+from hssvm.estimators.inputs.kernel import radial_type, resolve_gamma
 from hssvm.estimators.inputs.parameters import (
     INSTEAD,
     NONE,
@@ -31,6 +31,7 @@ from hssvm.estimators.inputs.parameters import (
 )
 from hssvm.estimators.inputs.points import require_rows_of_numbers
 from hssvm.estimators.models.fitted import require_one_model, set_fitted, warn_unconverged
+from hssvm.estimators.models.importances import FeatureImportancesMixin
 from hssvm.estimators.monitoring.callbacks import logging_to_stderr
 from hssvm.kernels import Kernel
 from hssvm.solvers import Status
@@ -44,7 +45,7 @@ DASK_INSTEAD = {
 """Alternatives to parameters of `sklearn.svm`, where a cluster differs from one machine."""
 
 
-class BaseDaskSVM(ConfiguredSVM):
+class BaseDaskSVM(FeatureImportancesMixin, ConfiguredSVM):
     """Base class of the estimators on Dask.
 
     A subclass has parameters of its local counterpart; it creates the task, and interprets the
@@ -114,7 +115,7 @@ class BaseDaskSVM(ConfiguredSVM):
 
         def describe(layout: Layout) -> tuple[Kernel, Task]:
             self.kernel_: Kernel = self._kernel_with(
-                lambda: resolve_gamma(gamma, layout.n_features, lambda: layout.variance)
+                lambda: resolve_gamma(gamma, layout.n_features, lambda: layout.scale_gamma)
             )
             return self.kernel_, task_of(layout)
 
@@ -129,6 +130,7 @@ class BaseDaskSVM(ConfiguredSVM):
                 describe,
                 config,
                 scaling=self.scaling,
+                radial=radial_type(self.kernel),
                 classify=classify,
                 should_stop=should_stop,
             )
@@ -138,7 +140,10 @@ class BaseDaskSVM(ConfiguredSVM):
             self.feature_names_in_: NDArray[Any] = np.array(names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        report.task = self._task_name
+        report.task, scales = self._task_name, model.layout.scales
+        self._feature_scales = None if scales is None else scales.factors
+        if scales is not None:
+            report.add_scales(scales.n_rows, scales.n_steps, scales.errors)
         self.fit_report_ = report
         self.intercept_ = model.intercept
         self.n_iter_ = report.n_iter + report.n_steps
@@ -176,7 +181,7 @@ class BaseDaskSVM(ConfiguredSVM):
             compressed=gathered.compressed,
             report=self.fit_report_,
         )
-        local.feature_shift_, local.feature_factor_ = layout.scaling.shift, layout.scaling.factor
+        local._set_scaling(layout.scaling, self._feature_scales)  # noqa: SLF001, of the same package
         local.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             local.feature_names_in_ = self.feature_names_in_

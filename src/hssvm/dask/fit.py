@@ -39,6 +39,7 @@ from hssvm.dask.waiting import (
 from hssvm.hss.top import group_parts
 from hssvm.hss.tree import depth_for
 from hssvm.kernels import Kernel
+from hssvm.kernels.radial import RadialKernel
 from hssvm.training import FitReport, Route, Task, TrainingConfig
 
 logger = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ def fit(
     config: TrainingConfig,
     *,
     scaling: str | None,
+    radial: type[RadialKernel] | None,
     classify: bool,
     should_stop: ShouldStop,
 ) -> tuple[DistributedModel, FitReport, HeldOut | None]:
@@ -70,7 +72,9 @@ def fit(
     describe : callable
         Called with the layout of the rows; returns the kernel and the task.
     config : TrainingConfig
-    scaling : {None, 'standard', 'minmax'}
+    scaling : {None, 'standard', 'minmax', 'learned'}
+    radial : type or None
+        The kernel if it is radial.
     classify : bool
         Whether y are labels.
     should_stop : callable
@@ -106,6 +110,8 @@ def fit(
                 scaling=scaling,
                 classify=classify,
                 min_part_rows=MIN_PART_ROWS,
+                kernel=radial,
+                deadline=deadline,
                 should_stop=should_stop,
             )
             temporary.append(planned)

@@ -52,7 +52,9 @@ scaling, approximation, random_state, verbose
     >>> client.close()
     """
 
+    _has_target = False
     _task_name = "novelty detection"
+    _has_target = False
     _local: ClassVar[type[hssvm.estimators.OneClassSVM]] = hssvm.estimators.OneClassSVM
 
     _averages = False  # each model has its own threshold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,6 +14,7 @@ from dask.delayed import Delayed
 from distributed import Client, Future
 from numpy.typing import NDArray
 
+from hssvm.dask.deadline import Deadline
 from hssvm.dask.splits import SAMPLE_PER_PART, TopSplits
 from hssvm.dask.summary import Classes, DataSummary, describe, merge
 from hssvm.dask.waiting import ShouldStop, value_of
@@ -20,9 +22,12 @@ from hssvm.hss.samples import FarFieldSample
 from hssvm.hss.top import Group
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
-from hssvm.training import Route, TrainingConfig
+from hssvm.kernels.radial import RadialKernel
+from hssvm.training import FitReport, Route, TrainingConfig
 from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
+from hssvm.training.scales.learn import HALF_ROWS, LearnedScales
+from hssvm.training.scales.scaling import learned_scaling
 
 SUMMARIES_PER_TASK = 32
 """Number of summaries that one task merges."""
@@ -45,8 +50,9 @@ class Layout:
     classes : Classes or None
         Labels with their counts and weights; None if y has no labels.
     scaling : Scaling
-    variance : float
-        Weighted variance over all entries of the scaled rows, for gamma='scale'.
+    scales : LearnedScales or None
+    scale_gamma : float
+        Value of gamma='scale' for the scaled rows.
     splits : TopSplits
     """
 
@@ -58,7 +64,8 @@ class Layout:
     has_weight: bool
     classes: Classes | None
     scaling: Scaling
-    variance: float
+    scales: LearnedScales | None
+    scale_gamma: float
     splits: TopSplits
 
     @property
@@ -115,14 +122,28 @@ class Plan:
         seed: int,
         scaling: str | None = None,
         min_part_rows: int = 1,
+        kernel: type[RadialKernel] | None = None,
+        deadline: float = math.inf,
     ) -> Plan:
-        """Compute the scaling and the splits."""
+        """Compute the scaling and the splits; see `plan`."""
         if summary.n_rows == 0:
             raise ValueError("X has no rows")
         if not summary.weighted.total > 0:
             raise ValueError("sample_weight is zero for all rows; some must be positive")
         n_parts = max(1, min(n_parts, summary.n_rows // min_part_rows))
-        scale = summary.scaling(scaling)
+        scale, scales = summary.scaling("standard" if scaling == "learned" else scaling), None
+        if scaling == "learned":
+            assert kernel is not None
+            scale, scales = learned_scaling(
+                scale,
+                summary.sample.X.astype(summary.dtype, copy=False),
+                summary.targets,
+                summary.sample.weight,
+                kernel,
+                seed=seed,
+                report=FitReport(),
+                monitor=Deadline(deadline),
+            )
         X = scale(summary.sample.X.astype(summary.dtype, copy=False))
         splits = TopSplits.make(X, n_parts, seed)
         layout = Layout(
@@ -134,7 +155,8 @@ class Plan:
             has_weight=summary.has_weight,
             classes=summary.classes,
             scaling=scale,
-            variance=summary.variance(scale),
+            scales=scales,
+            scale_gamma=summary.scale_gamma(kernel, scale),
             splits=splits,
         )
         slot = splits.slots[splits.assign(X, np.arange(X.shape[0]), seed)]
@@ -171,6 +193,8 @@ def plan(
     scaling: str | None = None,
     classify: bool = False,
     min_part_rows: int = 1,
+    kernel: type[RadialKernel] | None = None,
+    deadline: float = math.inf,
     should_stop: ShouldStop | None = None,
 ) -> tuple[Layout, Future]:
     """Read all partitions once, and plan the parts.
@@ -183,10 +207,14 @@ def plan(
     n_parts : int
         Maximum number of parts; there are fewer if they would have fewer than `min_part_rows` rows.
     seed : int
-    scaling : {None, 'standard', 'minmax'}
+    scaling : {None, 'standard', 'minmax', 'learned'}
     classify : bool
         Whether y are labels.
     min_part_rows : int
+    kernel : type, optional
+        The kernel if it is radial.
+    deadline : float
+        When the fit should stop, in seconds since the epoch.
     should_stop : callable, optional
         As in `wait_for`.
 
@@ -198,6 +226,8 @@ def plan(
     if n_parts < 1:
         raise ValueError(f"n_parts must be at least 1, got {n_parts}; start some workers")
     n_sample = SAMPLE_PER_PART * n_parts
+    if scaling == "learned":
+        n_sample = max(n_sample, 2 * HALF_ROWS)
     # Twice the mean, so that partitions of twice the mean size do not reduce the sample.
     n_keep = 2 * n_sample // len(partitions) + 100
     described = [
@@ -211,7 +241,9 @@ def plan(
         ]
         merged = [delayed(merge, pure=False)(group, n_sample) for group in groups]
     planned = client.compute(
-        delayed(Plan.of, pure=False)(merged[0], n_parts, seed, scaling, min_part_rows)
+        delayed(Plan.of, pure=False)(
+            merged[0], n_parts, seed, scaling, min_part_rows, kernel, deadline
+        )
     )
     return value_of(client, client.submit(layout_of, planned, pure=False), should_stop), planned
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.kernels.base import Rows, stack_rows
+from hssvm.dask.partitions import Partition
+from hssvm.kernels.base import Floats, Rows, stack_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,31 +27,51 @@ class Sample:
     ----------
     X : (m, p) array or CSR matrix
         Sorted by key.
+    y : (m,) or None
+    weight : (m,)
     keys : (m,)
     limit : float
     """
 
     X: Rows
+    y: NDArray[Any] | None
+    weight: Floats
     keys: NDArray[np.float64]
     limit: float
 
     @classmethod
-    def draw(cls, X: Rows, n_keep: int, rng: np.random.Generator) -> Sample:
-        """Draw at most `n_keep` rows of a partition."""
-        return cls._smallest(X, rng.random(X.shape[0]), 1.0, n_keep)
+    def draw(cls, partition: Partition, n_keep: int, rng: np.random.Generator) -> Sample:
+        """Draw at most `n_keep` rows of a partition; without weights, all are 1."""
+        n, weight = partition.X.shape[0], partition.weight
+        weight = np.ones(n) if weight is None else weight
+        every = cls(partition.X, partition.y, weight, rng.random(n), 1.0)
+        return every.smallest(n_keep)
 
     @classmethod
     def merge(cls, samples: Sequence[Sample], n_keep: int) -> Sample:
         """Merge samples into one of at most `n_keep` rows."""
         limit = min(s.limit for s in samples)
-        X = stack_rows([s.X[: np.searchsorted(s.keys, limit)] for s in samples])
-        keys = np.concatenate([s.keys[s.keys < limit] for s in samples])
-        return cls._smallest(X, keys, limit, n_keep)
+        below = [s.first(int(np.searchsorted(s.keys, limit)), limit) for s in samples]
+        targets = [s.y for s in below if s.y is not None]
+        every = cls(
+            stack_rows([s.X for s in below]),
+            np.concatenate(targets) if targets else None,
+            np.concatenate([s.weight for s in below]),
+            np.concatenate([s.keys for s in below]),
+            limit,
+        )
+        return every.smallest(n_keep)
 
-    @classmethod
-    def _smallest(cls, X: Rows, keys: NDArray[np.float64], limit: float, n_keep: int) -> Sample:
-        order = np.argsort(keys, kind="stable")
-        if order.size > n_keep:
-            limit = float(keys[order[n_keep]])
-        kept = order[:n_keep]
-        return cls(X[kept], keys[kept], limit)
+    def smallest(self, n_keep: int) -> Sample:
+        """Return at most `n_keep` rows, those with the smallest keys, sorted."""
+        order = np.argsort(self.keys, kind="stable")
+        y = None if self.y is None else self.y[order]
+        ordered = Sample(self.X[order], y, self.weight[order], self.keys[order], self.limit)
+        if order.size <= n_keep:
+            return ordered
+        return ordered.first(n_keep, float(ordered.keys[n_keep]))
+
+    def first(self, n: int, limit: float) -> Sample:
+        """Return the first n rows, of a sample with the given limit."""
+        y = None if self.y is None else self.y[:n]
+        return Sample(self.X[:n], y, self.weight[:n], self.keys[:n], limit)

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from hssvm.dask.partitions import Partition
 from hssvm.dask.sample import Sample
 from hssvm.kernels.base import Floats
+from hssvm.kernels.radial import RadialKernel
 from hssvm.training.data.moments import Moments, feature_range
 from hssvm.training.data.scaling import SCALINGS, Scaling
+from hssvm.training.data.widths import median_gamma, moments_gamma, uses_moments
+from hssvm.training.tasks import Targets, class_targets, value_targets
 
 MAX_CLASSES = 10_000
 """Maximum number of classes; with more, the columns of all classes would not fit in memory."""
@@ -114,9 +117,23 @@ class DataSummary:
             return Scaling.standard(self.moments, sparse=self.sparse)
         return Scaling.minmax(self.lowest, self.highest, sparse=self.sparse)
 
-    def variance(self, scaling: Scaling) -> float:
-        """Weighted variance over all entries of the scaled rows, for gamma='scale'."""
-        return self.weighted.scaled(scaling.shift, scaling.factor).overall_variance
+    def targets(self, rows: NDArray[np.int64]) -> Targets:
+        """Return the targets of rows of the sample, from which scales are learned."""
+        if self.sample.y is None:
+            raise ValueError("y is missing; pass the targets to learn scales from")
+        y = self.sample.y[rows]
+        if self.classes is None:
+            return value_targets(y)
+        labels = self.classes.labels
+        return class_targets(np.searchsorted(labels, y), labels.size)
+
+    def scale_gamma(self, kernel: type[RadialKernel] | None, scaling: Scaling) -> float:
+        """Value of gamma='scale' for the scaled rows: from all of them, or from the sample."""
+        if uses_moments(kernel):
+            moments = self.weighted.scaled(scaling.shift, scaling.factor)
+            return moments_gamma(self.n_features, moments.overall_variance)
+        assert kernel is not None
+        return median_gamma(kernel, scaling(self.sample.X), self.sample.weight)
 
 
 def describe(
@@ -160,7 +177,7 @@ def describe(
         classes=Classes.of(partition.y, partition.weight)
         if classify and partition.y is not None
         else None,
-        sample=Sample.draw(X, n_keep, np.random.default_rng(seed)),
+        sample=Sample.draw(partition, n_keep, np.random.default_rng(seed)),
     )
 
 

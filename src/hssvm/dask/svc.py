@@ -58,6 +58,8 @@ refine, scaling, approximation, probability, random_state, verbose
     intercept_ : (1 or n_classes,) array
     n_iter_ : (1 or n_classes,) array
         ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `hssvm.SVC`.
+    feature_importances_ : (p,) array
+        As in `hssvm.SVC`; the scales are learned from a sample of all rows, on one worker.
     fit_report_ : FitReport
         As in `hssvm.SVC`; stages are timed on the slowest worker.
     n_features_in_ : int
@@ -100,7 +102,7 @@ refine, scaling, approximation, probability, random_state, verbose
         max_iter: int | None = None,
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "learned"] | None = None,
         approximation: Approximation | None = None,
         probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,

@@ -82,7 +82,7 @@ approximation, probability, random_state, verbose, client
         max_iter: int | None = None,
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "learned"] | None = None,
         approximation: Approximation | None = None,
         probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,

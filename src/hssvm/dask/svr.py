@@ -37,6 +37,8 @@ scaling, approximation, random_state, verbose
     intercept_ : (1,) array
     n_iter_ : (1,) array
         ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `hssvm.SVC`.
+    feature_importances_ : (p,) array
+        As in `hssvm.SVC`; the scales are learned from a sample of all rows, on one worker.
     fit_report_ : FitReport
     n_features_in_ : int
 
@@ -72,7 +74,7 @@ scaling, approximation, random_state, verbose
         max_iter: int | None = None,
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "learned"] | None = None,
         approximation: Approximation | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm._threads import serial_blas
-from hssvm.estimators.inputs.kernel import gamma_of_rows
+from hssvm.estimators.inputs.kernel import gamma_of_rows, radial_type
 from hssvm.estimators.inputs.parameters import (
     InvalidParameterError,
+    as_bytes,
     as_scalar,
 )
 from hssvm.estimators.inputs.points import bind_points
@@ -34,6 +37,7 @@ from hssvm.messages import Message, api
 from hssvm.progress import listening
 from hssvm.training import (
     FitReport,
+    Monitor,
     Task,
     TrainingConfig,
     TrainingPlan,
@@ -44,6 +48,7 @@ from hssvm.training import (
 from hssvm.training.cost import estimate_cost
 from hssvm.training.data.scaling import Scaling, require_moderate
 from hssvm.training.reports.estimate import CostEstimate
+from hssvm.training.scales.scaling import learned_scaling
 from hssvm.training.warm_start import LastFit
 
 NO_OUT_OF_FOLD = Message(
@@ -117,17 +122,38 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         self.target_name_, self.data_checksum_ = name_of(y), None
         return FitInput(rows, targets, self._check_weight(sample_weight, rows), points)
 
-    def _scale(self, X: Rows, kind: str | None) -> Rows:
-        """Compute the scaling of rows, and apply it."""
-        scaling = Scaling.of(X, kind)
+    def _scale(
+        self, task: Task, data: FitInput, seed: int, report: FitReport, monitor: Monitor
+    ) -> Rows:
+        """Compute the scaling of the rows of a fit, and apply it."""
+        if self.scaling != "learned":
+            return self._set_scaling(Scaling.of(data.X, self.scaling), None)(data.X)
+        kernel = radial_type(self.kernel)
+        assert kernel is not None  # checked by _check_parameters
+        scaling, scales = learned_scaling(
+            Scaling.of(data.X, "standard"),
+            data.X,
+            lambda rows: task.targets(data.y[rows]),
+            data.weight,
+            kernel,
+            seed=seed,
+            report=report,
+            monitor=monitor,
+            memory_limit=as_bytes(self.memory_limit),
+        )
+        return self._set_scaling(scaling, scales.factors)(data.X)
+
+    def _set_scaling(self, scaling: Scaling, scales: NDArray[np.float64] | None) -> Scaling:
+        """Set the scaling of the fitted model, with the learned scales if there are any."""
         self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
-        return scaling(X)
+        self._feature_scales = scales
+        return scaling
 
     def _make_kernel(self, X: Rows, data: FitInput) -> Kernel:
         """Return the kernel of scaled rows."""
         if data.points is not None:
             return data.points
-        return self._kernel_with(lambda: gamma_of_rows(self.gamma, X, data.weight))
+        return self._kernel_with(lambda: gamma_of_rows(self.kernel, self.gamma, X, data.weight))
 
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name)
@@ -142,14 +168,15 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
 
     def _train(self, task: Task, data: FitInput, monitor: FitMonitor) -> TrainingResult:
         """Train on validated data, and set the fitted attributes."""
-        X, config, last = self._scale(data.X, self.scaling), self._config(), self._last_fit()
+        config, last, report = self._config(), self._last_fit(), self._new_report()
         if last is not None and as_scalar(self.random_state) is None:
             config = replace(config, seed=last.seed)  # else a forest could not grow
+        X = self._scale(task, data, config.seed, report, monitor)
         kernel = self._make_kernel(X, data)
         kernel.check_rows(X)
         plan, problem = plan_task(config, task, X, data.y, data.weight, kernel, last)
         require_same_kernel(config, exact=plan.exact)
-        result = train(problem, kernel, X, plan, self._new_report(), monitor, last)
+        result = train(problem, kernel, X, plan, report, monitor, last)
         self._store(result, plan)
         return result
 
@@ -200,7 +227,9 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
     def _estimate_own_cost(self, X: Any, y: Any) -> CostEstimate:
         self._check_parameters()
         data = self._check_fit(X, y, None)
-        X = Scaling.of(data.X, self.scaling)(data.X)
+        task, config, report = self._fit_task(data), self._config(), FitReport()
+        X = self._scale(task, data, config.seed, report, Monitor())
         kernel = self._make_kernel(X, data)
         with serial_blas():
-            return estimate_cost(self._fit_task(data), X, data.y, kernel, self._config())
+            estimate = estimate_cost(task, X, data.y, kernel, config)
+        return replace(estimate, seconds=report.seconds | estimate.seconds)

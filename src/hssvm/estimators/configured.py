@@ -10,7 +10,12 @@ from typing import Any, ClassVar, Literal
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from hssvm.estimators.inputs.kernel import check_kernel_parameter, make_kernel
+from hssvm.estimators.inputs.kernel import (
+    RADIAL,
+    check_kernel_parameter,
+    make_kernel,
+    radial_type,
+)
 from hssvm.estimators.inputs.parameters import (
     INSTEAD,
     RULES,
@@ -48,6 +53,9 @@ class ConfiguredSVM(BaseEstimator):
     _averages: ClassVar[bool] = True
     """Whether models of different rows can be averaged."""
 
+    _has_target: ClassVar[bool] = True
+    """Whether fits have targets, from which scales can be learned."""
+
     refine: bool | Literal["auto"] = False
     prediction: str = "auto"
     warm_start: bool = False
@@ -72,10 +80,25 @@ class ConfiguredSVM(BaseEstimator):
                 "trains on the exact one; set approximation=HSS() or prediction='auto'"
             )
         self._check_approximation()
+        if self.scaling == "learned":
+            self._check_learned_scaling()
         if self._refine_requested and self.solver == "paper":
             raise ValueError(
                 "refine=True is not available with solver='paper'; set refine=False or "
                 "solver='admm'"
+            )
+
+    def _check_learned_scaling(self) -> None:
+        if not self._has_target:
+            raise InvalidParameterError(
+                f"{api:scaling='learned'} learns from targets, and {type(self).__name__} has none; "
+                f"set {api:scaling='standard'}"
+            )
+        if radial_type(self.kernel) is None:
+            raise InvalidParameterError(
+                f"{api:scaling='learned'} needs a kernel that depends on distances, but "
+                f"kernel={self.kernel!r}; set {api:scaling='standard'}, or kernel to one of "
+                f"{', '.join(map(repr, RADIAL))}"
             )
 
     def _check_approximation(self) -> None:

@@ -28,9 +28,11 @@ class OneClassSVM(OutlierMixin, BaseKernelSVM):
     ----------
     nu : float, default=0.5
         Maximum fraction of the training rows outside the region, above 0 and at most 1.
-    kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
+    kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, \
 memory_limit, warm_start, random_state, verbose
         As in `SVC`.
+    scaling : {'standard', 'minmax'}, default=None
+        As in `SVC`, without 'learned', which needs targets.
     approximation : HSS, default=None
         As in `SVC`; None means `HSS`. `Cells` are not available: each of them would have its own
         threshold, and the same fraction of novelties.
@@ -68,6 +70,7 @@ memory_limit, warm_start, random_state, verbose
     _task_name = "novelty detection"
 
     _averages = False  # each model has its own threshold
+    _has_target = False
 
     def __init__(
         self,

@@ -32,7 +32,9 @@ default='rbf'
     degree : int, default=3
         Degree of 'poly'.
     gamma : {'scale', 'auto'} or float, default='scale'
-        Inverse width of the kernel. For exp(-d**2 / (2 h**2)), set gamma = 1 / (2 h**2).
+        Inverse width of the kernel. For exp(-d**2 / (2 h**2)), set gamma = 1 / (2 h**2). 'scale' is
+        1 / (p * variance of X) for 'rbf' and 'poly', as in `sklearn.svm.SVC`, and 1 / median
+        distance of the rows for the other kernels of distances; 'auto' is 1 / p.
     coef0 : float, default=0.0
         Constant term of 'poly'.
     class_weight : dict or 'balanced', default=None
@@ -73,9 +75,14 @@ default='rbf'
     prediction : {'auto', 'compressed', 'exact'}, default='auto'
         The kernel for prediction: the compressed kernel needs the rows of one leaf, the exact
         kernel all support vectors. 'auto' is the kernel of the solution. 'exact' means one tree.
-    scaling : {'standard', 'minmax'}, default=None
+    scaling : {'standard', 'minmax', 'learned'}, default=None
         Scales the features to variance 1, or to [0, 1], with factors computed in `fit`.
-        Distance-based kernels need features of comparable scale.
+        Distance-based kernels need features of comparable scale. 'learned' also learns from the
+        targets of at most 7,000 rows how much each standardized feature should count: relevant
+        features get large scales, and others nearly none. Rows that are held out decide whether the
+        scales are kept. It needs a kernel that depends on distances, such as 'rbf' or
+        'exponential', and takes a few seconds for any number of rows. As they depend on targets of
+        all folds, out-of-fold values are slightly optimistic. See :doc:`/guide/tables`.
     approximation : Cells or HSS, default=None
         How to train if the solution is not exact: `Cells` are exact models of a few thousand rows
         each, `HSS` is a compressed kernel matrix. None means exact if that is affordable, see
@@ -124,6 +131,9 @@ default='rbf'
         How more than two classes were trained.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
+    feature_importances_ : (p,) array
+        Learned scales of the standardized features, divided by their sum; with
+        ``scaling='learned'`` only.
     out_of_fold_decision_ : (n,) or (n, n_classes) array
         Decision values of the training rows, each from a model that was trained without a fifth
         of the rows, this one included; with ``out_of_fold=True`` only. On the exact kernel, these
@@ -167,7 +177,7 @@ default='rbf'
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "learned"] | None = None,
         approximation: Approximation | None = None,
         out_of_fold: bool = False,
         memory_limit: float | str | None = None,

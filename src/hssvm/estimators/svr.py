@@ -47,6 +47,8 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
+    feature_importances_ : (p,) array
+        As in `SVC`; with ``scaling='learned'`` only.
     fit_report_ : FitReport
         Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.
     n_features_in_ : int
@@ -78,7 +80,7 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "learned"] | None = None,
         approximation: Approximation | None = None,
         out_of_fold: bool = False,
         memory_limit: float | str | None = None,

@@ -114,6 +114,7 @@ def _pack(content: LibsvmModel) -> tuple[dict[str, Any], Arrays]:
         "nonconformity_scores_": None,
         "feature_shift_": None,
         "feature_factor_": None,
+        "_feature_scales": None,
     }
     fields, arrays = pack_predictor(predictor)
     document = {

@@ -45,6 +45,7 @@ from hssvm.model_selection.searched import SearchedModel
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.training import Task, TrainingResult, plan_task, train
 from hssvm.training.data.checks import check_edge
+from hssvm.training.data.scaling import Scaling
 from hssvm.training.reports.summary import counted
 
 SEARCH_RULES = {
@@ -69,6 +70,15 @@ class BaseSearch(SearchedModel):
     Cs: int | Sequence[float] | str
     gammas: Sequence[float | str] | str
     error_score: Any
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.scaling, str) and self.scaling == "learned":
+            raise InvalidParameterError(
+                f"{type(self).__name__} does not search with {api:scaling='learned'}; search with "
+                f"{api:scaling='standard'}, or tune a model with learned scales by "
+                "sklearn.model_selection.GridSearchCV"
+            )
+        super()._check_parameters()
 
     def _route(self, params: Mapping[str, Any], sample_weight: Any) -> Bunch:
         """Return the metadata for the splitter and for the scorers.
@@ -203,7 +213,7 @@ class BaseSearch(SearchedModel):
     ) -> TrainingResult:
         """Train with the best parameters on all rows, and set the fitted attributes."""
         kernel, config = selection.make_kernel(self.gamma_), selection.config
-        X = self._scale(selection.X, selected.scaling)
+        X = self._set_scaling(Scaling.of(selection.X, selected.scaling), None)(selection.X)
         # On the exact kernel, the out-of-fold score takes 5 to 15 % of the time of a search.
         only_score = not config.held_out and config.memory_limit is None
         only_score = only_score and config.is_exact(kernel, X)

@@ -176,8 +176,9 @@ class Selection:
                 )
             return Given([math.nan]), Cs
         if isinstance(self.gammas, str):
-            return Free(gamma_of_rows("scale", X, self.weight)), Cs
-        return Given(sorted({gamma_of_rows(gamma, X, self.weight) for gamma in self.gammas})), Cs
+            return Free(gamma_of_rows(self.kernel, "scale", X, self.weight)), Cs
+        gammas = {gamma_of_rows(self.kernel, gamma, X, self.weight) for gamma in self.gammas}
+        return Given(sorted(gammas)), Cs
 
     def _choose_scaling(self, deadline: Deadline) -> tuple[Candidate, Scores | None]:
         """Return the scaling with what a search needs, and the scores that decided, if any.

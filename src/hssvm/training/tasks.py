@@ -7,7 +7,7 @@ the problem of each part from its rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,33 @@ from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import BaseProblem, OneClassProblem, PairsProblem, SVCProblem, SVRProblem
 from hssvm.training.data.precision import in_precision_of_rows
+
+
+class Targets(NamedTuple):
+    """Targets of a regression that stands in for a task.
+
+    Attributes
+    ----------
+    Y : (n, k)
+        The targets, or a column of 0 and 1 for each class; one column for two classes.
+    classes : bool
+        Whether they are classes.
+    """
+
+    Y: Floats
+    classes: bool
+
+
+def class_targets(codes: NDArray[np.int64], n_classes: int) -> Targets:
+    """Return the targets of classes, given their indices (n,)."""
+    columns = np.arange(n_classes)[1 if n_classes == 2 else 0 :]
+    return Targets((codes[:, None] == columns).astype(np.float64), classes=True)
+
+
+def value_targets(y: NDArray[Any] | None) -> Targets:
+    """Return the targets of a regression, given its values (n,)."""
+    assert y is not None
+    return Targets(y[:, None].astype(np.float64), classes=False)
 
 
 class Task(Protocol):
@@ -39,6 +66,10 @@ class Task(Protocol):
 
     def of_sample(self, y: NDArray[Any] | None) -> tuple[Task, NDArray[Any] | None]:
         """Return the task and the targets for a sample of the rows, which may lack classes."""
+        ...
+
+    def targets(self, y: NDArray[Any] | None) -> Targets:
+        """Return the targets from which scales are learned."""
         ...
 
 
@@ -106,6 +137,11 @@ class Classification:
         present, codes = np.unique(y, return_inverse=True)
         return replace(self, class_weight=self.class_weight[present]), codes
 
+    def targets(self, y: NDArray[Any] | None) -> Targets:
+        """Return a column for each class."""
+        assert y is not None
+        return class_targets(y, self.class_weight.size)
+
 
 @dataclass(frozen=True, eq=False)
 class Regression:
@@ -144,6 +180,10 @@ class Regression:
         """Return the task and the targets for a sample of the rows."""
         return self, y
 
+    def targets(self, y: NDArray[Any] | None) -> Targets:
+        """Return the target values as a column."""
+        return value_targets(y)
+
 
 @dataclass(frozen=True, eq=False)
 class NoveltyDetection:
@@ -175,6 +215,10 @@ class NoveltyDetection:
     def of_sample(self, y: NDArray[Any] | None) -> tuple[NoveltyDetection, NDArray[Any] | None]:
         """Return the task and the targets for a sample of the rows."""
         return self, y
+
+    def targets(self, y: NDArray[Any] | None) -> Targets:
+        """Raise ValueError: there are none."""
+        raise ValueError("novelty detection has no targets to learn scales from")
 
 
 def raised_intercept(intercept: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from distributed import get_client, get_worker
 from numpy.typing import NDArray
 
 from hssvm._threads import openmp_threads
+from hssvm.dask.deadline import Deadline
 from hssvm.dask.shuffle import PartRows
 from hssvm.dask.splits import uniform
 from hssvm.dask.train import MEMORY_SHARE, HeldOut
@@ -20,8 +20,8 @@ from hssvm.hss.tree import Node
 from hssvm.kernels import Kernel
 from hssvm.kernels.aligned import Aligned
 from hssvm.predictors import LeafwisePredictor
-from hssvm.solvers import Solution, Status
-from hssvm.training import FitReport, Monitor, Task, TrainingPlan
+from hssvm.solvers import Solution
+from hssvm.training import FitReport, Task, TrainingPlan
 from hssvm.training.out_of_fold import with_folds
 from hssvm.training.routes.cells.route import SPLITTER
 from hssvm.training.routes.cells.solve import solve_cells
@@ -97,22 +97,6 @@ class NodeModel(Aligned):
     ids: NDArray[np.int64]
     y: NDArray[Any] | None
     summary: NodeSummary
-
-
-class Deadline(Monitor):
-    """Stops a fit at a given time, in seconds since the epoch."""
-
-    def __init__(self, deadline: float) -> None:
-        self.deadline = deadline
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until the deadline."""
-        return self.deadline - time.time()
-
-    def stop(self) -> Status | None:
-        """Return MAX_TIME after the deadline."""
-        return Status.MAX_TIME if self.seconds_left < 0 else None
 
 
 def train_node(rows: PartRows, node: Node, index: int, job: CellJob) -> NodeModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hssvm.estimators.inputs.parameters import InvalidParameterError
@@ -23,7 +24,8 @@ from hssvm.kernels import (
     Tanimoto,
 )
 from hssvm.kernels.base import Floats, Rows
-from hssvm.training.data.moments import overall_variance
+from hssvm.kernels.radial import RadialKernel
+from hssvm.training.data.widths import scale_gamma
 
 RADIAL: dict[str, Callable[[float], Kernel]] = {
     "rbf": Gaussian,
@@ -91,20 +93,21 @@ def _hint(kernel: Any) -> str:
     return "; that kernel is not positive semi-definite" if name == "sigmoid" else ""
 
 
-def resolve_gamma(gamma: float | str, n_features: int, variance: Callable[[], float]) -> float:
-    """Convert 'scale' and 'auto' to numbers, as scikit-learn does.
+def radial_type(kernel: Any) -> type[RadialKernel] | None:
+    """Return the class of a radial kernel, given by name or as an object; None for others."""
+    if isinstance(kernel, str):
+        return RADIAL.get(kernel)
+    return type(kernel) if isinstance(kernel, RadialKernel) else None
 
-    'scale' is 1 / (n_features * variance of X). The variance accounts for the sample weights, so
-    that a weight of 2 is equivalent to repeating the row.
-    """
+
+def resolve_gamma(gamma: float | str, n_features: int, scale: Callable[[], float]) -> float:
+    """Convert 'scale' and 'auto' to numbers; `scale` returns the value of 'scale'."""
     if gamma == "auto":
         return 1.0 / n_features
-    if gamma == "scale":
-        value = variance()
-        return 1.0 / (n_features * value) if value > 0 else 1.0
-    return float(gamma)
+    return scale() if gamma == "scale" else float(gamma)
 
 
-def gamma_of_rows(gamma: float | str, X: Rows, sample_weight: Floats) -> float:
+def gamma_of_rows(kernel: Any, gamma: float | str, X: Rows, sample_weight: Floats) -> float:
     """Convert 'scale' and 'auto' to numbers for the given rows."""
-    return resolve_gamma(gamma, X.shape[1], lambda: overall_variance(X, sample_weight))
+    scale = partial(scale_gamma, radial_type(kernel), X, sample_weight)
+    return resolve_gamma(gamma, X.shape[1], scale)

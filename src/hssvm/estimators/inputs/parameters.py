@@ -189,7 +189,7 @@ RULES: Mapping[str, Rule] = {
     "refine": [BOOL, word("auto")],
     "max_time": [NONE, POSITIVE],
     "prediction": [word("auto"), word("compressed"), word("exact")],
-    "scaling": [NONE, *map(word, filter(None, SCALINGS))],
+    "scaling": [NONE, *map(word, filter(None, SCALINGS)), word("learned")],
     "approximation": [NONE, CELLS, COMPRESSED],
     "out_of_fold": [BOOL],
     "memory_limit": [NONE, POSITIVE, BYTES],

@@ -25,6 +25,7 @@ from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_
 from hssvm.estimators.inputs.validation import require_complete_target, validate_rows
 from hssvm.estimators.models import export, libsvm, reduction
 from hssvm.estimators.models.fitted import require_one_model
+from hssvm.estimators.models.importances import FeatureImportancesMixin
 from hssvm.estimators.models.linear import LinearWeightsMixin
 from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.kernels import Kernel, Precomputed
@@ -42,10 +43,10 @@ from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
 
 
-class KernelModel(LinearWeightsMixin, SavableEstimator, ConfiguredSVM):
+class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator, ConfiguredSVM):
     """A kernel machine that was trained here, on a cluster, or elsewhere."""
 
-    _saved: ClassVar[tuple[str, ...]] = ("feature_shift_", "feature_factor_")
+    _saved: ClassVar[tuple[str, ...]] = ("feature_shift_", "feature_factor_", "_feature_scales")
 
     dual_coef_: Floats
     fit_report_: FitReport
@@ -210,7 +211,7 @@ class KernelModel(LinearWeightsMixin, SavableEstimator, ConfiguredSVM):
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
-        for name in ("feature_shift_", "feature_factor_"):
+        for name in KernelModel._saved:
             value = getattr(self, name)
             valid = value is None or (
                 has_form(value, np.float64, (self.n_features_in_,)) and np.isfinite(value).all()

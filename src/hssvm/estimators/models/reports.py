@@ -14,7 +14,7 @@ from hssvm.training import FitReport
 SAVED_FIELDS = [field.name for field in fields(FitReport) if field.metadata.get("saved", True)]
 """Fields of a report that are saved."""
 
-ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float}
+ITEMS = {"status": str, "advice": str, "ranks": int, "seconds": float, "scale_errors": float}
 """Types of the items of lists and dicts in a report."""
 
 

@@ -14,6 +14,7 @@ from hssvm.messages import api, value_error
 from hssvm.training.data.moments import Moments, feature_range
 
 SCALINGS = (None, "standard", "minmax")
+"""Scalings that depend on the rows only; see `hssvm.training.scales` for the others."""
 
 SMALLER, HIDDEN = 10.0, 0.25
 """A feature is hidden if its standard deviation is SMALLER times smaller than the largest one, and
@@ -91,6 +92,10 @@ class Scaling:
         extent = np.where(extent < 10 * np.finfo(lowest.dtype).eps, 1, extent)
         factor = (1 / extent).astype(np.float64)
         return cls(None if sparse else lowest.astype(np.float64), factor)
+
+    def times(self, factors: NDArray[np.float64]) -> Scaling:
+        """Return this scaling, followed by a multiplication of the features."""
+        return Scaling(self.shift, factors if self.factor is None else self.factor * factors)
 
     def __call__(self, X: Rows) -> Rows:
         """Return scaled rows, in the precision of `X`."""

@@ -74,6 +74,12 @@ class FitReport(ShownAsText):
         smaller, at best by the square root of `n_trees`. 0 for one tree.
     disagreement : (k,) array
         Fraction of these rows for which the trees disagree on the sign of the decision value.
+    n_scale_rows, n_scale_steps : int
+        Number of rows from which scales were learned, and of steps that were kept; 0 steps means
+        that the features are standardized. Both are 0 unless ``scaling='learned'``.
+    scale_errors : list of float
+        Squared error of kernel ridge regression on held-out rows after 0, 1, ... steps, relative to
+        the variance of the targets: what the scales have gained. Empty if there were too few rows.
     n_rounds : (k,) array
         Number of rounds on K: of the working-set solver or, with few rows, of SMO and active-set
         steps.
@@ -122,6 +128,9 @@ class FitReport(ShownAsText):
     out_of_fold_score: float = math.nan
     spread: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     disagreement: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    n_scale_rows: int = 0
+    n_scale_steps: int = 0
+    scale_errors: list[float] = field(default_factory=list)
     n_rounds: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     n_steps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     n_working: int = 0
@@ -238,6 +247,10 @@ class FitReport(ShownAsText):
         self.advice = list(dict.fromkeys([*self.advice, *tree.advice]))
         for name, seconds in tree.seconds.items():
             self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+    def add_scales(self, n_rows: int, n_steps: int, errors: list[float]) -> None:
+        """Record what learned scales have gained."""
+        self.n_scale_rows, self.n_scale_steps, self.scale_errors = n_rows, n_steps, errors
 
     def lacks_trees(self) -> None:
         """Record that the fit was stopped before all trees were trained."""

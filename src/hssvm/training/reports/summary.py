@@ -26,6 +26,8 @@ def summarize(report: FitReport) -> str:
         return "\n".join([*lines, f"reduced    from {before}; not a solution, so without a gap"])
     if _has_no_rows(report):
         return "\n".join([*lines, f"training   {UNKNOWN}"])
+    if report.n_scale_rows:
+        lines.append(f"scales     {_scales(report)}")
     if report.gap.size:
         lines += _solution(report)
     if report.matrix_bytes:
@@ -55,6 +57,20 @@ def _data(report: FitReport) -> str:
     elif report.task:
         parts.append(report.task)
     return ", ".join(parts)
+
+
+def _scales(report: FitReport) -> str:
+    """What the learned scales have gained."""
+    source, errors = f"from {counted(report.n_scale_rows, 'row')}", report.scale_errors
+    if not errors:
+        return f"not learned {source}, which are too few: features are standardized"
+    if report.n_scale_steps == 0:
+        return f"not learned {source}: no gain on held-out rows, so features are standardized"
+    learned, standard = errors[report.n_scale_steps], errors[0]
+    return (
+        f"learned {source} in {counted(report.n_scale_steps, 'step')}; error on held-out rows "
+        f"{learned:.3g} of the variance, {standard:.3g} without"
+    )
 
 
 def _solution(report: FitReport) -> list[str]:

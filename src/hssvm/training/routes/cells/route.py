@@ -62,7 +62,8 @@ def train_cells(
         index: int, report: FitReport, monitor: Monitor, _start: Floats | None
     ) -> TrainedTree:
         if index == 0:
-            monitor.advise(check_features(X, kernel), report)
+            if not plan.scaled:
+                monitor.advise(check_features(X, kernel), report)
             monitor.advise(check_kernel(X, kernel, plan.seed), report)
         tree = build_tree(kernel, own, plan, report, index, SPLITTER)
         tree = replace(tree, perm=counting[tree.perm])

@@ -53,7 +53,8 @@ def train_exact(
         require_no_overflow(float(kernel.diag(X).sum(dtype=np.float64)), kernel, X.dtype)
     with report.stage("solve", goal=tol if problem.n_parts == 1 else None):
         solution = solve_parts(problem, X, solver, monitor, start, with_F=plan.n_folds > 0)
-    monitor.advise(check_features(X, kernel), report)
+    if not plan.scaled:
+        monitor.advise(check_features(X, kernel), report)
     solution.accept(plan.tol)
     report.add_exact(solution, X.shape[1], plan.tol)
     monitor.advise(check_kernel(X, kernel, plan.seed), report)

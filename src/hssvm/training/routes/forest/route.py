@@ -91,7 +91,7 @@ def train_tree(
     """
     matrix = operator.matrix
     check = index == 0 and operator.communicator.size == 1
-    if check:
+    if check and not plan.scaled:
         monitor.advise(check_features(matrix.X, matrix.kernel), report)
     out_of_fold, k = None, problem.k
     if plan.n_folds and not plan.exact:

@@ -1,0 +1,113 @@
+"""The importances of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.plotting._figure import axes_or_new
+from hssvm.plotting._pipeline import final_step
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BAR_HEIGHT, FRAME_HEIGHT = 0.24, 1.0
+"""Height of a bar with its space, and of the rest of a new figure, in inches."""
+
+
+@dataclass(eq=False)
+class ImportanceDisplay:
+    """Bars of the largest importances of features.
+
+    Parameters
+    ----------
+    importances : (p,) array
+    names : list of str
+        Names of the features.
+    n_shown : int, default=20
+        Number of features that are shown.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    bars_ : matplotlib BarContainer
+        The most important feature first.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from hssvm import SVR
+    >>> from hssvm.plotting import ImportanceDisplay
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (300, 5))
+    >>> model = SVR(C=10, scaling="learned", random_state=0).fit(X, np.sin(3 * X[:, 2]))
+    >>> display = ImportanceDisplay.from_estimator(model).plot()
+    >>> display.ax_.get_yticklabels()[0].get_text()
+    'feature 2'
+    """
+
+    importances: NDArray[np.float64]
+    names: list[str]
+    n_shown: int = 20
+
+    def __post_init__(self) -> None:
+        self.importances = np.asarray(self.importances)
+        if len(self.names) != self.importances.size:
+            raise ValueError(
+                f"there are {self.importances.size} importances and {len(self.names)} names; pass "
+                "a name for each feature"
+            )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, names: Any = None, n_shown: int = 20
+    ) -> ImportanceDisplay:
+        """Create the display from a model with learned scales.
+
+        Parameters
+        ----------
+        estimator : SVC, SVR or Pipeline
+            Fitted with ``scaling='learned'``, or any estimator with `feature_importances_`.
+        names : sequence of str, optional
+            By default, the names of the columns in the fit, or the positions of the features.
+        n_shown : int, default=20
+        """
+        model = final_step(estimator)
+        importances = model.feature_importances_
+        if names is None:
+            positions = [f"feature {j}" for j in range(importances.size)]
+            names = getattr(model, "feature_names_in_", positions)
+        return cls(importances, [str(name) for name in names], n_shown)
+
+    @property
+    def shown(self) -> NDArray[np.int64]:
+        """Indices of the features that are shown, the most important first."""
+        return np.argsort(-self.importances, kind="stable")[: self.n_shown]
+
+    def plot(self, ax: Axes | None = None) -> ImportanceDisplay:
+        """Draw the bars, the most important feature at the top.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default, the axes of a new figure.
+
+        Returns
+        -------
+        self
+        """
+        shown = self.shown
+        size = (5.6, FRAME_HEIGHT + BAR_HEIGHT * shown.size)
+        self.ax_ = ax = axes_or_new(ax, size)
+        self.figure_ = ax.figure
+        self.bars_ = ax.barh(np.arange(shown.size), self.importances[shown])
+        ax.set_yticks(np.arange(shown.size), [self.names[j] for j in shown])
+        ax.invert_yaxis()
+        ax.set_xlabel("importance, of a sum of 1")
+        ax.spines[["top", "right"]].set_visible(False)
+        if shown.size < self.importances.size:
+            ax.set_title(f"{shown.size} of {self.importances.size:,} features", loc="left")
+        return self

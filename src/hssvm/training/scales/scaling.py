@@ -1,0 +1,111 @@
+"""The scaling of a fit, which may be learned from the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hssvm.kernels.base import Floats, Rows
+from hssvm.kernels.radial import RadialKernel
+from hssvm.messages import Message, api
+from hssvm.solvers import Status
+from hssvm.training.data.scaling import Scaling
+from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.report import FitReport
+from hssvm.training.scales.learn import LearnedScales, learn_scales, sample_rows
+from hssvm.training.tasks import Targets
+
+TIME_SHARE = 0.25
+"""Share of the time of a fit after which no further step begins."""
+
+ARRAYS = 6
+"""Arrays of the size of the kernel matrix of a half."""
+
+
+def learned_scaling(
+    standard: Scaling,
+    X: Rows,
+    targets: Callable[[NDArray[np.int64]], Targets],
+    weight: Floats,
+    kernel: type[RadialKernel],
+    *,
+    seed: int,
+    report: FitReport,
+    monitor: Monitor,
+    memory_limit: float | None = None,
+) -> tuple[Scaling, LearnedScales]:
+    """Learn scales from a sample of the rows.
+
+    Parameters
+    ----------
+    standard : Scaling
+        Standardizes the features.
+    X : (n, p) array or CSR matrix
+        Rows, or a sample of them.
+    targets : callable
+        Returns the targets of the rows with the given indices.
+    weight : (n,)
+    kernel : type
+        The kernel of the fit.
+    seed : int
+    report : FitReport
+        Receives what the scales have gained.
+    monitor : Monitor
+    memory_limit : float, optional
+        Bytes.
+
+    Returns
+    -------
+    Scaling
+        The standardized features times the learned scales.
+    LearnedScales
+    """
+    rows = sample_rows(weight, seed)
+    n_workers = _workers_within(memory_limit, rows.size // 2, X.dtype.itemsize)
+    with report.stage("scales"):
+        scales = learn_scales(
+            standard(X[rows]), targets(rows), weight[rows], kernel,
+            seed=seed, monitor=FirstShare(monitor), n_workers=n_workers,
+        )  # fmt: skip
+    report.add_scales(scales.n_rows, scales.n_steps, scales.errors)
+    return standard.times(scales.factors), scales
+
+
+class FirstShare(Monitor):
+    """A monitor that stops after a share of the time that a fit has.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    """
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.monitor = monitor
+        self.left = (1 - TIME_SHARE) * monitor.seconds_left
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until learning should stop."""
+        return self.monitor.seconds_left - self.left if self.left < np.inf else np.inf
+
+    def stop(self) -> Status | None:
+        """Return a status if learning should stop."""
+        return Status.MAX_TIME if self.seconds_left <= 0 else self.monitor.stop()
+
+
+def _workers_within(limit: float | None, n_rows: int, itemsize: int) -> int:
+    """Number of halves, one or two, that are solved at a time within a memory limit."""
+    each = ARRAYS * n_rows**2 * itemsize
+    if limit is None or limit >= 2 * each:
+        return 2
+    if limit >= each:
+        return 1
+    raise MemoryError(
+        Message(
+            f"{api:scaling='learned'} may need {each / 1e9:.2g} GB, more than the "
+            f"{api:memory_limit} of {limit / 1e9:.2g} GB; raise the limit, "
+            f"{api:pass X in float32}, or set {api:scaling='standard'}"
+        )
+    )
