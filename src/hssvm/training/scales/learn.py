@@ -117,7 +117,8 @@ def learn_scales(
         emit(Share((index + 1) / (MAX_STEPS + 1)), "scales: error %.4g", held_out.errors[-1])
         if held_out.rises or monitor.stop() is not None:
             break
-        means.append(np.mean([half.scales for half in halves], axis=0))
+        mean = np.mean([half.scales for half in halves], axis=0)
+        means.append(normalized(mean, kernel))
     n_steps = held_out.best
     return LearnedScales(means[n_steps], n, n_steps, held_out.errors)
 
