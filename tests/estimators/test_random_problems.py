@@ -18,6 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hssvm import SVC, SVR, OneClassSVM
 
+KERNELS = ["rbf", "laplacian", "exponential", "matern32", "matern52", "poly", "linear"]
+
 
 def pytest_generate_tests(metafunc):
     if "number" in metafunc.fixturenames:
@@ -59,7 +61,7 @@ def draw(rng):
         signal,
         rng.uniform(0.1, 3, n) if rng.random() < 0.4 else None,
         {
-            "kernel": rng.choice(["rbf", "exponential", "matern32", "matern52", "poly", "linear"]),
+            "kernel": rng.choice(KERNELS),
             "gamma": 10.0 ** rng.uniform(-2, 1) / (p * max(X.var(), 1e-3)),
             "coef0": float(rng.integers(2)),
             "degree": int(rng.integers(1, 4)),
@@ -108,9 +110,11 @@ def rounding_errors(problem, Z, intercept):
     K, epsilon = problem.K(), 1e-9 if problem.rows.dtype == np.float64 else 1e-5
     errors = epsilon * np.abs(K)
     if scipy.sparse.issparse(problem.rows):
-        # |x|^2 + |y|^2 - 2 x'y: what is left of it has the rounding errors of its terms
-        squares = (problem.X**2).sum(axis=1)
-        shift = 8 * np.finfo(problem.rows.dtype).eps * np.add.outer(squares, squares)
+        # |x|^2 + |y|^2 - 2 x'y: what is left of it has the rounding errors of its terms; of the L1
+        # distance, too, whose terms are absolute values
+        absolute = problem.kernel["kernel"] == "laplacian"
+        terms = (np.abs(problem.X) if absolute else problem.X**2).sum(axis=1)
+        shift = 8 * np.finfo(problem.rows.dtype).eps * np.add.outer(terms, terms)
         errors += np.abs(problem.K(shift=shift) - problem.K(shift=-shift))
     return errors @ np.abs(Z) + epsilon * np.abs(intercept)
 

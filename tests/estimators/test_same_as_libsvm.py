@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hssvm import SVC, SVR, OneClassSVM
 from hssvm.training.routes.exact.route import EXACT_TOL
 
-KERNELS = ["rbf", "rbf", "exponential", "matern32", "poly", "linear"]
+KERNELS = ["rbf", "rbf", "laplacian", "exponential", "matern32", "poly", "linear"]
 
 REFERENCE = {"kernel": "precomputed", "tol": 1e-7, "max_iter": 200_000}
 

@@ -53,6 +53,9 @@ MODELS = {
     "polynomial": SVC(kernel="poly", coef0=1.0, degree=2),
     "polynomial, forest": SVC(kernel="poly", coef0=1.0, degree=2, **leaves(2)),
     "exponential": SVC(kernel=kernels.Exponential(0.3)),
+    "laplacian": SVC(kernel=kernels.Laplacian(0.3)),
+    "laplacian, sparse": SVC(kernel=kernels.Laplacian(0.3)),
+    "laplacian, forest": SVC(kernel=kernels.Laplacian(0.3), **leaves(2)),
     "matern32": SVC(kernel=kernels.Matern32(0.3)),
     "matern52, forest": SVC(kernel=kernels.Matern52(0.3), **leaves(2)),
     "sparse": SVC(),
@@ -69,6 +72,7 @@ MODELS = {
     "linear, cells": SVC(kernel="linear", **cells(2)),
     "polynomial, cells": SVC(kernel="poly", coef0=1.0, degree=2, **cells(2)),
     "exponential, cells": SVC(kernel="exponential", **cells(2)),
+    "laplacian, cells": SVC(kernel="laplacian", **cells(2)),
     "matern32, cells": SVC(kernel="matern32", **cells(2)),
     "matern52, cells": SVC(kernel="matern52", **cells(2)),
     "sparse, cells": SVC(**cells(2)),
@@ -246,7 +250,7 @@ def test_labels_that_arrays_would_change(rng, tmp_path):
 def test_what_cannot_be_exported(rng, tmp_path):
     X, y = noisy_classes(rng, 300)
     model = SVC(kernel=kernels.Cosine()).fit(X, y)
-    with pytest.raises(ValueError, match="fit with one of Gaussian, Exponential"):
+    with pytest.raises(ValueError, match="fit with one of Gaussian, Laplacian"):
         model.save_numpy(tmp_path / "exported.py")
     assert not list(tmp_path.iterdir())
     exact = SVC().fit(X, y)

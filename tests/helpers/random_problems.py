@@ -44,13 +44,15 @@ class Data:
 
 
 def kernel_matrix(kernel, A, B, shift=0.0):
-    """By definition; `shift` is added to squared distances."""
+    """By definition; `shift` is added to squared distances, or to those of L1."""
     gamma = kernel["gamma"]
     match kernel["kernel"]:
         case "linear":
             return A @ B.T
         case "poly":
             return (gamma * A @ B.T + kernel["coef0"]) ** kernel["degree"]
+    if kernel["kernel"] == "laplacian":
+        return np.exp(-gamma * np.maximum(cdist(A, B, "cityblock") + shift, 0))
     squared = np.maximum(cdist(A, B, "sqeuclidean") + shift, 0)
     d = gamma * np.sqrt(squared)
     match kernel["kernel"]:

@@ -30,7 +30,7 @@ FORMS = {
     "one leaf": {"approximation": HSS(leaf_size=300, max_rank=8)},
     "refined": {"refine": True, "approximation": HSS(leaf_size=40, max_rank=8)},
 }
-KERNELS = ["rbf", "exponential", "matern32", "matern52", "poly", "linear"]
+KERNELS = ["rbf", "laplacian", "exponential", "matern32", "matern52", "poly", "linear"]
 ROWS = {
     "dense": np.asarray,
     "csr_array": scipy.sparse.csr_array,

@@ -11,7 +11,15 @@ from hssvm.kernels import Gaussian, Linear
 
 def draw_estimator(rng):
     """An estimator with small leaves; about half of them stay on the compressed kernel."""
-    kernels = ["rbf", "exponential", "matern32", "poly", "linear", Gaussian(0.5) + Linear()]
+    kernels = [
+        "rbf",
+        "laplacian",
+        "exponential",
+        "matern32",
+        "poly",
+        "linear",
+        Gaussian(0.5) + Linear(),
+    ]
     options = {
         "kernel": kernels[rng.integers(len(kernels))],
         "scaling": [None, "standard", "minmax"][rng.integers(3)],

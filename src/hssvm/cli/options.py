@@ -52,6 +52,7 @@ class Kernel(StrEnum):
     """Kernels by name."""
 
     rbf = "rbf"
+    laplacian = "laplacian"
     exponential = "exponential"
     matern32 = "matern32"
     matern52 = "matern52"

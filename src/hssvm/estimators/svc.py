@@ -25,8 +25,8 @@ class SVC(Classifier):
     ----------
     C : float, default=1.0
         Weight of the loss; a smaller C gives a smoother model.
-    kernel : {'rbf', 'exponential', 'matern32', 'matern52', 'poly', 'linear', 'cosine', \
-'tanimoto', 'minmax', 'intersection', 'precomputed'}, Kernel or callable, \
+    kernel : {'rbf', 'laplacian', 'exponential', 'matern32', 'matern52', 'poly', 'linear', \
+'cosine', 'tanimoto', 'minmax', 'intersection', 'precomputed'}, Kernel or callable, \
 default='rbf'
         A callable is called with two sets of rows and returns their kernel matrix.
     degree : int, default=3

@@ -1,8 +1,8 @@
 """Models that leave hssvm: a file that predicts with NumPy alone, and ONNX.
 
 `contents` collects the arrays of a model, for both. `numpy_file` writes them behind a copy of
-`standalone`; `onnx_graph` makes a graph of ONNX operators for skl2onnx. The methods of the
-estimators are in ``hssvm.estimators.models.export``.
+`standalone`; `onnx_graph` makes a graph of `onnx_operators` for skl2onnx, with the kernels of
+`onnx_kernels`. The methods of the estimators are in ``hssvm.estimators.models.export``.
 """
 
 from hssvm.export.contents import contents_of

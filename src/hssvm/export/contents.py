@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels import Exponential, Gaussian, Linear, Matern32, Matern52, Polynomial
+from hssvm.kernels import Exponential, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial
 from hssvm.kernels.base import Floats, Kernel
 from hssvm.messages import api, value_error
 from hssvm.predictors import Predictor
@@ -21,6 +21,7 @@ Arrays = dict[str, NDArray[Any]]
 
 EXPORTED_KERNELS = {
     Gaussian: "gaussian",
+    Laplacian: "laplacian",
     Exponential: "exponential",
     Matern32: "matern32",
     Matern52: "matern52",

@@ -15,43 +15,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from hssvm.export.contents import Arrays
+from hssvm.export.onnx_kernels import leaf_sums, sums_of_all, values_of_sums
+from hssvm.export.onnx_operators import Graph
 
 MAX_BYTES = 2**31
 """Size that an ONNX file cannot exceed."""
-
-INNER_PRODUCT_KERNELS = ("linear", "polynomial")
-"""Kernels of inner products; the others are functions of the distance."""
-
-
-class Graph:
-    """Adds operators to a `container` of skl2onnx, under names that are new in its `scope`."""
-
-    def __init__(self, scope: Any, container: Any) -> None:
-        self._scope, self._container = scope, container
-
-    def op(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add an operator, and return the name of its output."""
-        output = output or self._scope.get_unique_variable_name("hssvm")
-        name = self._scope.get_unique_operator_name(kind)
-        self._container.add_node(kind, list(inputs), output, name=name, **attributes)
-        return output
-
-    def constant(self, values: Any) -> str:
-        """Add an array, and return its name."""
-        from onnx import numpy_helper
-
-        array = np.asarray(values)
-        array = array.astype(object) if array.dtype.kind == "U" else np.ascontiguousarray(array)
-        name = self._scope.get_unique_variable_name("hssvm")
-        self._container.initializers.append(numpy_helper.from_array(array, name))
-        return name
-
-    def cast(self, name: str, dtype: Any, output: str | None = None) -> str:
-        """Convert to a type of NumPy."""
-        from onnx import helper
-
-        to = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        return self.op("Cast", name, to=to, output=output)
 
 
 def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
@@ -71,7 +39,7 @@ def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
             constants, clip = arrays[f"constants_{index}"], arrays["clip"]
             values, leaf = _leafwise(graph, arrays, rows, points, tree, cuts)
             if constants.any() or np.isfinite(clip):
-                own = graph.op("Gather", _double(graph, constants), leaf, axis=0)
+                own = graph.op("Gather", graph.double(constants), leaf, axis=0)
                 values = graph.op("Min", graph.op("Add", values, own), graph.constant(clip))
                 values = graph.op("Max", values, graph.constant(-clip))
         else:
@@ -159,15 +127,8 @@ def _expansion(
     graph: Graph, arrays: Arrays, rows: str, points: NDArray[Any], weights: NDArray[Any]
 ) -> str:
     """``K(rows, points) @ weights`` with all points, (m, k)."""
-    each = np.asarray(points, np.float64)
-    inner = graph.op("MatMul", rows, graph.op("Transpose", _double(graph, points), perm=[1, 0]))
-    sums = inner
-    if str(arrays["kernel"]) not in INNER_PRODUCT_KERNELS:
-        own = graph.op("ReduceSum", graph.op("Mul", rows, rows), graph.constant([1]), keepdims=1)
-        both = graph.op("Add", own, graph.constant(np.einsum("ij,ij->i", each, each)))
-        squares = graph.op("Sub", both, graph.op("Mul", inner, graph.constant(2.0)))
-        sums = graph.op("Max", squares, graph.constant(0.0))
-    return graph.op("MatMul", _kernel(graph, arrays, sums), _double(graph, weights))
+    values = values_of_sums(graph, arrays, sums_of_all(graph, arrays, rows, points))
+    return graph.op("MatMul", values, graph.double(weights))
 
 
 def _leafwise(
@@ -192,15 +153,9 @@ def _leafwise(
     own = graph.op("Gather", graph.constant(index), leaf, axis=0)
     leaf_points = graph.cast(graph.op("Gather", graph.constant(points), own, axis=0), np.float64)
     row = graph.op("Unsqueeze", rows, graph.constant([1]))
-    axis = graph.constant([2])
-    if str(arrays["kernel"]) in INNER_PRODUCT_KERNELS:
-        factors = leaf_points, row
-    else:
-        apart = graph.op("Sub", leaf_points, row)
-        factors = apart, apart
-    sums = graph.op("ReduceSum", graph.op("Mul", *factors), axis, keepdims=0)
-    values = graph.op("Unsqueeze", _kernel(graph, arrays, sums), graph.constant([1]))
-    own_weights = graph.op("Gather", _double(graph, weights), leaf, axis=0)
+    sums = leaf_sums(graph, arrays, row, leaf_points)
+    values = graph.op("Unsqueeze", values_of_sums(graph, arrays, sums), graph.constant([1]))
+    own_weights = graph.op("Gather", graph.double(weights), leaf, axis=0)
     product = graph.op("MatMul", values, own_weights)
     return graph.op("Squeeze", product, graph.constant([1])), leaf
 
@@ -216,34 +171,6 @@ def _padded(
         index[g, : end - begin] = rows[begin:end]
         padded[g, : end - begin] = weights[begin:end]
     return index, padded
-
-
-def _kernel(graph: Graph, arrays: Arrays, sums: str) -> str:
-    """Kernel values from inner products, or from squared distances."""
-    kind = str(arrays["kernel"])
-    if kind == "linear":
-        return sums
-    if kind == "polynomial":
-        base = graph.op("Add", sums, graph.constant(arrays["coef0"] / arrays["gamma"]))
-        return graph.op("Pow", base, graph.constant(np.float64(arrays["degree"])))
-    if kind == "gaussian":
-        return graph.op("Exp", graph.op("Mul", sums, graph.constant(-arrays["gamma"])))
-    factor = {"exponential": 1.0, "matern32": 3.0**0.5, "matern52": 5.0**0.5}[kind]
-    a = graph.op("Mul", graph.op("Sqrt", sums), graph.constant(factor * arrays["gamma"]))
-    decay = graph.op("Exp", graph.op("Neg", a))
-    if kind == "exponential":
-        return decay
-    polynomial = graph.op("Add", a, graph.constant(1.0))
-    if kind == "matern52":
-        square = graph.op("Div", graph.op("Mul", a, a), graph.constant(3.0))
-        polynomial = graph.op("Add", polynomial, square)
-    return graph.op("Mul", polynomial, decay)
-
-
-def _double(graph: Graph, values: NDArray[Any]) -> str:
-    """A constant in float64, stored in its own precision."""
-    name = graph.constant(values)
-    return name if values.dtype == np.float64 else graph.cast(name, np.float64)
 
 
 def _pairs(arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

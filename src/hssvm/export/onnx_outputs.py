@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.export.contents import Arrays, labels_of
-from hssvm.export.onnx_graph import Graph, class_index, decision_values, probabilities, scores
+from hssvm.export.onnx_graph import class_index, decision_values, probabilities, scores
+from hssvm.export.onnx_operators import Graph
 
 
 def output_types(model: Any, input_type: Any) -> list[tuple[str, Any]]:

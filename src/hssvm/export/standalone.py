@@ -143,6 +143,11 @@ class Predictor:
         return points
 
     def _kernel_values(self, X: Any, Y: Any) -> Any:
+        if self._model.kernel == "laplacian":
+            distances = np.zeros((len(X), len(Y)))
+            for x, y in zip(X.T, Y.T, strict=True):
+                distances += np.abs(x[:, None] - y)
+            return np.exp(-self._model.gamma * distances)
         inner = X @ Y.T
         if self._model.kernel == "linear":
             return inner

@@ -25,6 +25,7 @@ from hssvm.kernels import (
     Gaussian,
     HistogramIntersection,
     Kernel,
+    Laplacian,
     Linear,
     Matern32,
     Matern52,
@@ -39,9 +40,9 @@ from hssvm.training.approximation import HSS, Cells
 OBJECTS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
-        Gaussian, Exponential, Matern32, Matern52, Polynomial, Linear, Tanimoto, MinMax, Cosine,
-        HistogramIntersection, ChiSquared, Categorical, SumKernel, ProductKernel, ColumnsKernel,
-        Constant, NestedNystroem, HSSANN, Cells, HSS,
+        Gaussian, Laplacian, Exponential, Matern32, Matern52, Polynomial, Linear, Tanimoto, MinMax,
+        Cosine, HistogramIntersection, ChiSquared, Categorical, SumKernel, ProductKernel,
+        ColumnsKernel, Constant, NestedNystroem, HSSANN, Cells, HSS,
     )
 }  # fmt: skip
 """Dataclasses that a file may contain; no other objects are created from a file."""
