@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "hss/absolute_distances.hpp"
 #include "hss/dense_block.hpp"
 #include "hss/few_rhs.hpp"
 #include "hss/kernel.hpp"
@@ -77,8 +78,10 @@ class KernelRows {
     }
     // v[j] += s(x_j, point), or their distance
     void add_similarities(T* v) const {
+        const hss::View<const T> rows(columns.data(), X.n, X.p);
+        if (kernel.direct()) return hss::add_absolute_distances<T>(rows, point.data(), v);
         if (kernel.similarity == hss::Similarity::products)
-            return hss::add_columns<T>({columns.data(), X.n, X.p}, point.data(), v);
+            return hss::add_columns<T>(rows, point.data(), v);
         for (Index f = 0; f < X.p; ++f) {
             const T* column = columns.data() + f * X.n;
             switch (kernel.similarity) {
@@ -87,9 +90,6 @@ class KernelRows {
                     break;
                 case hss::Similarity::harmonic_means:
                     hss::simd::add_harmonic_means(column, point[f], X.n, v);
-                    break;
-                case hss::Similarity::overlaps:
-                    hss::simd::add_absolute_differences(column, point[f], X.n, v);
                     break;
                 default: hss::simd::add_matches(column, point[f], X.n, v);
             }

@@ -12,6 +12,9 @@ SECONDS_PER_VALUE, SECONDS_PER_FEATURE, SECONDS_PER_NONZERO = 0.3e-9, 0.0078e-9,
 """A kernel value: a constant, plus a term per feature, or per nonzero of a sparse row. The sum is
 accurate to about 25% between 8 features (cod-rna) and 780 (MNIST)."""
 
+SECONDS_PER_L1_FEATURE, SECONDS_PER_L1_NONZERO = 0.0155e-9, 0.07e-9
+"""The same terms of a kernel of the L1 distance, which no product of matrices computes."""
+
 PYTHON_SLOWDOWN = 10.0
 """Assumed slowdown of kernels that are Python functions of rows."""
 

@@ -49,15 +49,9 @@ def _absolute_distances(graph: Graph, rows: str, points: NDArray[Any]) -> str:
         helper.make_node("Abs", ["apart"], ["term"]),
         helper.make_node("Add", ["sum", "term"], ["next"]),
     ]
-    shapes: dict[str, list[str | int | None]] = {
-        "sum": ["m", "n"],
-        "own": ["m", 1],
-        "point": [1, "n"],
-        "next": ["m", "n"],
-    }
     sums, own, point, total = (
-        helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape)
-        for name, shape in shapes.items()
+        helper.make_tensor_value_info(name, TensorProto.DOUBLE, None)
+        for name in ("sum", "own", "point", "next")
     )
     body = helper.make_graph(steps, "absolute_difference", [sums, own, point], [total])
     columns = graph.op("Unsqueeze", graph.op("Transpose", rows, perm=[1, 0]), graph.constant([2]))

@@ -107,14 +107,14 @@ def sort_groups(
     return order, ends
 
 
-def value_cost(X: Rows) -> float:
+def value_cost(
+    X: Rows,
+    per_feature: float = costs.SECONDS_PER_FEATURE,
+    per_nonzero: float = costs.SECONDS_PER_NONZERO,
+) -> float:
     """Nominal seconds per value of a kernel of the core."""
     n, p = X.shape
-    row = (
-        costs.SECONDS_PER_NONZERO * X.nnz / n
-        if scipy.sparse.issparse(X)
-        else costs.SECONDS_PER_FEATURE * p
-    )
+    row = per_nonzero * X.nnz / n if scipy.sparse.issparse(X) else per_feature * p
     cost: float = (costs.SECONDS_PER_VALUE + row) * X.dtype.itemsize / 4
     return cost
 

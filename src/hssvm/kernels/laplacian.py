@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm import _core
-from hssvm.kernels.base import Floats, Rows
+from hssvm import _core, costs
+from hssvm.kernels.base import Floats, Rows, value_cost
 from hssvm.kernels.gradients import sum_signs
 from hssvm.kernels.radial import RadialKernel
 
@@ -34,6 +34,10 @@ class Laplacian(RadialKernel):
     def core(self) -> _core.Kernel:
         """The kernel as an object of the core."""
         return _core.Kernel("gaussian", self.gamma, similarity="overlaps")
+
+    def value_cost(self, X: Rows) -> float:
+        """Nominal seconds per kernel value; see `Kernel.value_cost`."""
+        return value_cost(X, costs.SECONDS_PER_L1_FEATURE, costs.SECONDS_PER_L1_NONZERO)
 
     def slopes(self, X: Rows, Y: Rows) -> Floats:
         """``-gamma k(d)``, (m, n)."""
