@@ -27,6 +27,8 @@ MODULES = {
     "large": "benchmarks.peers.large",
     "dropin": "benchmarks.peers.dropin",
     "fingerprints": "benchmarks.kernels.fingerprints",
+    "learned_scales": "benchmarks.kernels.learned_scales",
+    "widths": "benchmarks.kernels.widths",
     "probability": "benchmarks.peers.probability",
     "compare": "benchmarks.peers.compare",
     "scaling": "benchmarks.scaling.cluster",

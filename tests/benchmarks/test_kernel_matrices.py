@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from benchmarks.kernels import fingerprints, precomputed, precomputed_sets
+from benchmarks.kernels import (
+    fingerprints,
+    learned_scales,
+    precomputed,
+    precomputed_sets,
+    widths,
+)
 
 
 @pytest.mark.filterwarnings("ignore::hssvm.exceptions.DataWarning")
@@ -38,3 +44,28 @@ def test_precomputed(disks, run_command, monkeypatch, tmp_path):
     assert found["passes"] > 0
     assert np.isclose(found["file"], 4 * 2500**2, rtol=1e-3)
     assert " | 2,500 | " in tables["fits"].splitlines()[2]
+
+
+def test_learned_scales(disks, waves, run_command, monkeypatch):
+    data = {"cod-rna": disks(), "casp": waves}
+    monkeypatch.setattr(learned_scales, "load", data.get)
+    names, options = ("cod-rna", "casp"), ("--rows", 300, "--kernels", "rbf", "exponential")
+    results, tables = run_command(learned_scales, *names, *options)
+    for key, run in results.runs.items():
+        assert run["rows"] == 300
+        assert run["regression"] == key.startswith("casp")
+        assert run["standard"] > 0
+        assert len(run["held out"]) > run["steps"]
+    assert tables["scores"].splitlines()[0].endswith("| features | rbf | exponential |")
+    assert tables["summary"].startswith("scales were kept in ")
+
+
+def test_widths(disks, waves, run_command, monkeypatch):
+    data = {"cod-rna": disks(), "cadata": waves}
+    monkeypatch.setattr(learned_scales, "load", data.get)
+    names, options = ("cod-rna", "cadata"), ("--rows", 300, "--kernels", "exponential", "rbf")
+    results, tables = run_command(widths, *names, *options)
+    assert len(results.runs) == 4
+    assert np.isclose(results.runs["cadata: rbf"]["1.0"], results.runs["cadata: rbf"]["moments"])
+    assert tables["mean"].count("\n") == 3
+    assert tables["sets"].count("\n") == 3

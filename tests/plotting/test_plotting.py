@@ -23,6 +23,7 @@ from hssvm.kernels import Gaussian, Linear
 from hssvm.plotting import (
     BoundaryDisplay,
     CalibrationDisplay,
+    ImportanceDisplay,
     KernelMatrixDisplay,
     RankDisplay,
     ScoreGridDisplay,
@@ -517,3 +518,29 @@ def test_maps_side_by_side_have_one_scale(rng):
     images = [m.plot(vmin=0.0, vmax=6.0).image_ for m in maps]
     assert [image.get_clim() for image in images] == [(0.0, 6.0)] * 2
     assert maps[0].plot().image_.get_clim() == (low.min(), low.max())
+
+
+def test_importances_are_those_of_the_model(rng):
+    X = pd.DataFrame(rng.standard_normal((300, 25)), columns=[f"column {j}" for j in range(25)])
+    model = SVR(C=10, scaling="learned", random_state=0).fit(X, X["column 7"] ** 2)
+    display = ImportanceDisplay.from_estimator(make_pipeline(StandardScaler(), model)).plot()
+    assert_array_equal(display.importances, model.feature_importances_)
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels[0] == "column 7"
+    assert len(labels) == len(display.bars_) == 20
+    widths = [bar.get_width() for bar in display.bars_]
+    assert_allclose(widths, np.sort(model.feature_importances_)[::-1][:20])
+    assert display.ax_.get_title(loc="left") == "20 of 25 features"
+    bottom, top = display.ax_.get_ylim()
+    assert bottom > top  # the most important feature is at the top
+
+
+def test_importances_have_a_name_each():
+    display = ImportanceDisplay([0.3, 0.7], ["a", "b"]).plot()
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["b", "a"]
+    assert display.ax_.get_title(loc="left") == ""
+    with pytest.raises(ValueError, match="2 importances and 1 names"):
+        ImportanceDisplay([0.3, 0.7], ["a"])
+    model = SVC(scaling="standard").fit([[0.0], [1.0]] * 5, [0, 1] * 5)
+    with pytest.raises(AttributeError, match="scaling='learned'"):
+        ImportanceDisplay.from_estimator(model)

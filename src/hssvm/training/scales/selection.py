@@ -1,8 +1,8 @@
 """The number of steps that held-out rows justify.
 
-The squared error of kernel ridge regression can fall while more rows are on the wrong side, as it
-also measures how far rows of the right class are from 1. For classes, the criterion is therefore
-the product of the squared error and the fraction of mistakes, and both have to fall beyond chance.
+It is the one with the smallest squared error, if that error has fallen beyond chance. For classes,
+the number of mistakes must have fallen beyond chance, too: the squared error also measures how far
+rows of the right class are from 1, and can fall while more rows are on the wrong side.
 """
 
 from __future__ import annotations
@@ -45,15 +45,9 @@ class HeldOut:
         return [float(self.weight @ losses[0]) / self.variance for losses in self._losses]
 
     @property
-    def criterion(self) -> list[float]:
-        """Product of the mean losses of every step; with a mistake more, as there may be none."""
-        one = np.array([0.0, 1 / self.weight.size])[: self._losses[0].shape[0]]
-        return [float(np.prod(losses @ self.weight + one)) for losses in self._losses]
-
-    @property
     def best(self) -> int:
         """The number of steps to keep."""
-        best = int(np.argmin(self.criterion))
+        best = int(np.argmin(self.errors))
         gains = self._losses[0] - self._losses[best]
         mean = gains @ self.weight
         deviation = np.sqrt((gains - mean[:, None]) ** 2 @ self.weight**2)
@@ -62,7 +56,7 @@ class HeldOut:
     @property
     def rises(self) -> bool:
         """Whether the last step was worse than the one before."""
-        return len(self._losses) > 1 and self.criterion[-1] > self.criterion[-2]
+        return len(self._losses) > 1 and self.errors[-1] > self.errors[-2]
 
 
 def codes_of(columns: Floats) -> NDArray[np.int64]:
