@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose
+from scipy.spatial.distance import pdist
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
@@ -65,3 +66,28 @@ def test_scaling_is_checked(rng):
     X, y = uneven(rng, 50, np.float64, False)
     with pytest.raises(ValueError, match="scaling must be"):
         SVC(scaling="log").fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["exponential", "laplacian", "matern32", "matern52"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_default_widths_are_median_distances(kernel, sparse, rng):
+    X, y = rng.standard_normal((400, 6)), rng.random(400) < 0.5
+    X[rng.random(X.shape) < 0.5] = 0
+    weight = rng.integers(0, 3, 400)
+    metric = "cityblock" if kernel == "laplacian" else "euclidean"
+    kept = np.repeat(X, weight, axis=0)
+    median = np.median(pdist(kept, metric)[pdist(kept, metric) > 0])
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    model = SVC(kernel=kernel).fit(rows, y, sample_weight=weight)
+    assert model.kernel_.gamma == pytest.approx(1 / median, rel=0.05)
+    repeated = SVC(kernel=kernel).fit(kept, np.repeat(y, weight))
+    assert model.kernel_.gamma == pytest.approx(repeated.kernel_.gamma)
+    search = SVCCV(kernel=kernel, Cs=[1.0], gammas=["scale"], scaling=None, cv=2).fit(
+        kept, kept[:, 0] > 0
+    )
+    assert search.gamma_ == pytest.approx(repeated.kernel_.gamma)
+
+
+def test_equal_rows_have_some_width():
+    X, y = np.ones((10, 2)), np.arange(10) % 2
+    assert SVC(kernel="exponential").fit(X, y).kernel_.gamma == 1

@@ -83,13 +83,17 @@ class RadialKernel(CoreKernel):
             gradients[:, column] = self.weighted_directions(slopes * weights, X, Y)
         return gradients
 
-    def squared_gradients(self, X: Rows, Y: Rows, W: Floats) -> NDArray[np.float64]:
+    def squared_gradients(
+        self, X: Rows, Y: Rows, W: Floats, sample_weight: Floats | None = None
+    ) -> NDArray[np.float64]:
         """Mean over the rows of `X` of the squared `gradients`, summed over the columns of `W`.
 
         Parameters
         ----------
         X, Y : (m, p) and (n, p) array or CSR matrix
         W : (n, k)
+        sample_weight : (m,), optional
+            Weights of the rows of `X` in the mean.
 
         Returns
         -------
@@ -108,11 +112,12 @@ class RadialKernel(CoreKernel):
         if scipy.sparse.issparse(X):
             columns = np.unique(np.concatenate([X.indices, Y.indices]))
             X, Y = renumbered(X, columns), renumbered(Y, columns)
+        weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         total = np.zeros(X.shape[1])
         for some in blocks(X.shape[0], max(Y.shape[0], W.shape[1] * X.shape[1])):
             gradients = self.gradients(X[some], Y, W)
-            total += np.einsum("ikj,ikj->j", gradients, gradients)
-        mean[columns] = total[: columns.size] / X.shape[0]
+            total += np.einsum("i,ikj,ikj->j", weight[some], gradients, gradients)
+        mean[columns] = total[: columns.size] / weight.sum()
         return mean
 
 

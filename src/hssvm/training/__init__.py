@@ -12,7 +12,8 @@
     result, reports    the model, its report, and the monitor of a running fit
     certificate        the gap of a model on the exact kernel
     cost, memory       the time and memory that a fit needs
-    data               rows and targets: scaling, precision, checks
+    scales             scales of the features, learned from the targets
+    data               rows and targets: scaling, widths, precision, checks
 
 The estimators, on one machine or on a cluster, validate and translate their parameters, call these
 functions, and store the result::

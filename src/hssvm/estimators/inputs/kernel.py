@@ -27,7 +27,7 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.radial import RadialKernel
 from hssvm.training.data.widths import scale_gamma
 
-RADIAL: dict[str, Callable[[float], Kernel]] = {
+RADIAL: dict[str, type[RadialKernel]] = {
     "rbf": Gaussian,
     "laplacian": Laplacian,
     "exponential": Exponential,

@@ -1,1 +1,1 @@
-"""Rows and targets: scaling, moments, precision, and checks of data against the parameters."""
+"""Rows and targets: scaling, widths, moments, precision, checks of data against parameters."""

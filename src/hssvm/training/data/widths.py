@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from hssvm.kernels import Gaussian
+from hssvm.kernels import Gaussian, Laplacian
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.radial import RadialKernel
 from hssvm.training.data.moments import overall_variance
@@ -70,7 +70,7 @@ def _distances(kernel: type[RadialKernel], X: Rows, Y: Rows) -> NDArray[np.float
         absolute, squares = abs(difference), difference.multiply(difference)
     else:
         absolute, squares = np.abs(difference), difference**2
-    if kernel.name == "laplacian":
+    if issubclass(kernel, Laplacian):
         return np.asarray(absolute.sum(axis=1), np.float64).ravel()
     squared = np.asarray(squares.sum(axis=1), np.float64).ravel()
     return squared if issubclass(kernel, Gaussian) else np.sqrt(squared)

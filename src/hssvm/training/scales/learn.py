@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm._threads import with_serial_blas
+from hssvm.kernels import Laplacian
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.radial import RadialKernel
 from hssvm.progress import Share, emit
@@ -148,5 +149,5 @@ def normalized(scales: NDArray[np.float64], kernel: type[RadialKernel]) -> NDArr
     if not largest > 0:  # constant targets, or constant features
         return np.ones_like(scales)
     scales = np.maximum(scales / largest, FLOOR)
-    l1 = kernel.name == "laplacian"
+    l1 = issubclass(kernel, Laplacian)
     return scales / (scales.mean() if l1 else np.sqrt(np.mean(scales**2)))

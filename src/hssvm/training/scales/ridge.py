@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.radial import RadialKernel
-from hssvm.training.scales.gradients import squared_gradients
 
 RIDGE = 0.03
 """Ridge of a row of weight 1; kernels are 1 at a distance of 0."""
@@ -49,7 +48,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     squares : (p,)
-        Sum over rows and columns of the weighted squared partial derivatives.
+        Weighted mean over the rows of the squared partial derivatives, summed over the columns.
     values : (n_new, k)
         Predictions for new rows.
     """
@@ -62,7 +61,9 @@ def take_step(block: Block, new: Rows, kernel: RadialKernel, seed: int) -> Step:
     """Solve for a block of scaled rows, and evaluate the solution at new rows."""
     W = solve(block, kernel)
     values = (kernel.block(new, block.X) @ W).astype(np.float64)
-    return Step(squared_gradients(kernel, block.X, combined(W, seed), block.weight), values)
+    some = combined(W, seed)
+    squares = kernel.squared_gradients(block.X, block.X, some, block.weight)
+    return Step(squares, values)
 
 
 def solve(block: Block, kernel: RadialKernel) -> Floats:
