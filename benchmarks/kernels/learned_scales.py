@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.datasets import load, narrow
-from benchmarks.tables import number, percent, prefixes, seconds, setup, table
+from benchmarks.markdown import number, percent, prefixes, seconds, setup, table
 from benchmarks.timing import timed
 from hssvm import SVC, SVR
 

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.command import parser_of
 from benchmarks.command import run as run_command
 from benchmarks.kernels.learned_scales import rows_of
-from benchmarks.tables import number, prefixes, setup, table
+from benchmarks.markdown import number, prefixes, setup, table
 from hssvm import SVC, SVR
 from hssvm.estimators.inputs.kernel import gamma_of_rows
 from hssvm.training.data.scaling import Scaling
