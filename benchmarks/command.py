@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import pages
-from benchmarks.results import RESULTS, Results
+from benchmarks.results import RESULTS, SAME, Results
 
 
 def parser_of(description):
@@ -18,17 +18,18 @@ def parser_of(description):
     return parser
 
 
-def run(name, parser, measure, tables, argv=None):
+def run(name, parser, measure, tables, argv=None, same=SAME):
     """Parse the arguments, call ``measure(results, arguments)``, and show the tables.
 
-    `tables` are functions by name, from the results to Markdown.
+    `tables` are functions by name, from the results to Markdown. `same` is what may not change
+    between the parts of a run.
     """
     arguments = parser.parse_args(argv)
     file = arguments.output / f"{name}.json"
     if arguments.render:
         results = Results.read(file)
     else:
-        results = Results.resume(file) if arguments.resume else Results(file)
+        results = Results.resume(file, same) if arguments.resume else Results(file)
         measure(results, arguments)
     if arguments.output == RESULTS:
         pages.fill(name, tables, results)

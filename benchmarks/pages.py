@@ -25,6 +25,7 @@ MODULES = {
     "coverage": "benchmarks.peers.coverage",
     "forest_scores": "benchmarks.forest.out_of_fold",
     "large": "benchmarks.peers.large",
+    "table_kernels": "benchmarks.tables.kernels",
     "dropin": "benchmarks.peers.dropin",
     "fingerprints": "benchmarks.kernels.fingerprints",
     "learned_scales": "benchmarks.kernels.learned_scales",
@@ -42,6 +43,8 @@ MODULES = {
     "choose": "benchmarks.peers.choose",
     "paper": "benchmarks.paper.__main__",
     "forest_choice": "benchmarks.forest.choose",
+    "tables": "benchmarks.tables.__main__",
+    "table_rivals": "benchmarks.tables.rivals",
 }
 """The modules by the name of their results, those that take minutes first."""
 

@@ -15,6 +15,8 @@ from benchmarks.timing import timed
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 PACKAGES = ("hssvm", "numpy", "scipy", "scikit-learn")
+SAME = ("commit", "processor", "threads")
+"""What runs in one file have in common."""
 
 
 class Results:
@@ -43,12 +45,12 @@ class Results:
         return results
 
     @classmethod
-    def resume(cls, path):
+    def resume(cls, path, same=SAME):
         """Return the results in a file, to which others can be added; new ones without a file."""
         if not Path(path).exists():
             return cls(path)
         results, now = cls.read(path), describe()
-        for what in ("commit", "processor", "threads"):
+        for what in same:
             if results.about[what] != now[what]:
                 raise SystemExit(
                     f"{path} has results of {what} {results.about[what]}, and this is "

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -10,6 +11,7 @@ import sklearn
 import hssvm
 
 matplotlib.use("Agg")
+sys.path.insert(0, str(Path(__file__).parents[1]))  # some figures import benchmarks
 
 project = "hssvm"
 author = copyright = "The hssvm developers"
