@@ -57,7 +57,7 @@ def test_the_tables(waves_of_one_feature, run_command):
     assert tables["seconds"].count("\n") == 3
 
 
-def test_all_problems_can_be_drawn():
+def test_which_problems_are_fitted_in_cells():
     """More rows are fitted in cells, and few rows more than once."""
     for name, problem in kernels.PROBLEMS.items():
         assert f"{problem.rows:,}" in name

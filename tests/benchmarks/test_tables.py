@@ -57,16 +57,16 @@ def test_classes_without_training_rows(rng):
 
 def test_a_run_of_both_commands(folder, run_command, monkeypatch):
     untuned = ["HistGradientBoosting", "random forest"]
-    run_command(rivals, "--splits", 0, 1, "--tools", *untuned)
-    given = ["--splits", 0, 1, "--tools", tools.OURS, tools.WITH_PROBABILITIES]
+    run_command(rivals, "--splits", 1, "--tools", *untuned)
+    given = ["--splits", 1, "--tools", tools.OURS, tools.WITH_PROBABILITIES]
     results, tables = run_command(ours, *given)
     assert set(results.runs) == {
-        *(f"{table}: hssvm, {split}" for table in TASKS for split in (0, 1)),
-        "disks: hssvm, probabilities, 0",
+        "disks: hssvm, 1",
+        "waves: hssvm, 1",
         "disks: hssvm, probabilities, 1",
     }
     assert all(run["test error"] < 0.2 and run["fit"] > 0 for run in results.runs.values())
-    assert {"C", "gamma"} <= results.runs["waves: hssvm, 0"]["chosen"].keys()
+    assert {"C", "gamma"} <= results.runs["waves: hssvm, 1"]["chosen"].keys()
     for task in TASKS.values():
         lines = tables[task].splitlines()
         assert len(lines) == 2 + 3 + (task == data.CLASSIFICATION)
