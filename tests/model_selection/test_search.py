@@ -4,58 +4,73 @@ import numpy as np
 import pytest
 
 from hssvm.kernels import Gaussian
+from hssvm.model_selection.families import Family
+from hssvm.model_selection.race import Race
 from hssvm.model_selection.rounds import affordable_rows, round_sizes
 from hssvm.model_selection.search import COARSE, FINE, Free, Given, Search
+
+RBF = Family("rbf", None)
+
+
+def race_of(gammas, Cs, stopped=lambda: False):
+    """A race of a single family."""
+    return Race([Search(RBF, gammas, Cs, stopped)])
+
+
+def best(race):
+    """Gamma and C of the best candidate."""
+    candidate = race.best()
+    return candidate.gamma, candidate.C
 
 
 def walk(gammas, Cs, mean, stopped=lambda: False):
     """A search with three folds and the scores ``mean(log10 gamma, log10 C)``."""
     calls = []
 
-    def score(gamma, values):
+    def score(family, gamma, values):
         calls.append((gamma, values))
         means = [mean(np.log10(gamma), np.log10(C)) for C in values]
         return np.array(means)[:, None] + [-0.01, 0, 0.01]
 
-    search = Search(gammas, Cs, stopped)
-    search.walk(score, COARSE)
-    search.walk(score, FINE)
-    return search, calls
+    race = race_of(gammas, Cs, stopped)
+    race.walk(score, COARSE)
+    race.walk(score, FINE)
+    return race, calls
 
 
 def test_given_values_are_all_scored_once():
-    search, calls = walk(Given([0.1, 1.0]), Given([1.0, 10.0, 100.0]), lambda g, c: g - c)
+    race, calls = walk(Given([0.1, 1.0]), Given([1.0, 10.0, 100.0]), lambda g, c: g - c)
     assert calls == [(0.1, [1.0, 10.0, 100.0]), (1.0, [1.0, 10.0, 100.0])]
-    gammas, Cs, scores = search.grid()
+    gammas, Cs, scores = race.searches[0].grid()
     assert gammas.tolist() == [0.1, 1.0]
     assert Cs.tolist() == [1.0, 10.0, 100.0]
     assert scores.shape == (2, 3, 3)
-    assert search.best() == (1.0, 1.0)
+    assert best(race) == (1.0, 1.0)
 
 
 def test_the_walk_finds_a_peak_beyond_the_first_values(rng):
     peak = rng.uniform(-3, 3, 2)
-    search, calls = walk(
+    race, calls = walk(
         Free(1.0), Free(1.0, start=2), lambda g, c: -((g - peak[0]) ** 2) - (c - peak[1]) ** 2
     )
-    assert np.abs(np.log10(search.best()) - peak).max() <= 0.25 + 1e-9  # half a step
+    assert np.abs(np.log10(best(race)) - peak).max() <= 0.25 + 1e-9  # half a step
     assert len({gamma for gamma, _ in calls}) <= 9
     assert sum(len(values) for _, values in calls) <= 40
-    gammas, Cs, scores = search.grid()
+    gammas, Cs, scores = race.searches[0].grid()
     assert np.all(np.diff(gammas) > 0)
     assert np.all(np.diff(Cs) > 0)
-    assert np.count_nonzero(~np.isnan(scores[:, :, 0])) == len(search.rounds[0])
+    assert np.count_nonzero(~np.isnan(scores[:, :, 0])) == len(race.searches[0].rounds[0])
 
 
 def test_the_walk_stays_where_all_is_equal():
-    search, calls = walk(Free(0.5), Free(1.0, start=2), lambda g, c: 1.0)
+    race, calls = walk(Free(0.5), Free(1.0, start=2), lambda g, c: 1.0)
     assert sum(len(values) for _, values in calls) == 17  # two neighborhoods with one center
-    assert np.allclose(search.best(), (0.05, 1.0))  # of equals the smoothest
+    assert np.allclose(best(race), (0.05, 1.0))  # of equals the smoothest
 
 
 def test_the_walk_ends_on_an_endless_slope():
-    search, _ = walk(Free(1.0), Free(1.0), lambda g, c: g + c)
-    assert np.allclose(search.best(), (1e4, 1e4))
+    race, _ = walk(Free(1.0), Free(1.0), lambda g, c: g + c)
+    assert np.allclose(best(race), (1e4, 1e4))
 
 
 def test_a_search_that_is_stopped_has_what_it_scored():
@@ -65,76 +80,76 @@ def test_a_search_that_is_stopped_has_what_it_scored():
         done.append(True)
         return len(done) > 1
 
-    search, calls = walk(Given([0.1, 1.0, 10.0]), Given([1.0]), lambda g, c: g, stopped)
+    race, calls = walk(Given([0.1, 1.0, 10.0]), Given([1.0]), lambda g, c: g, stopped)
     assert len(calls) == 1
-    gammas, _, scores = search.grid()
+    gammas, _, scores = race.searches[0].grid()
     assert gammas.size == 3
     assert np.isnan(scores[1:]).all()
-    assert search.best() == (0.1, 1.0)
+    assert best(race) == (0.1, 1.0)
 
 
 def test_values_are_needed():
     with pytest.raises(ValueError, match="at least one value"):
         Given([])
-    search = Search(Given([1.0]), Given([1.0]), lambda: False)
-    search.walk(lambda g, C: np.full((1, 2), np.nan), FINE)
-    assert search.best() is None
+    race = race_of(Given([1.0]), Given([1.0]))
+    race.walk(lambda family, g, C: np.full((1, 2), np.nan), FINE)
+    assert race.best() is None
 
 
 def test_gains_smaller_than_their_error_do_not_move_the_center():
     gains = {0.0: [0.0, 0.0, 0.0], 1.0: [0.3, -0.2, -0.04]}
 
-    def score(gamma, values):
+    def score(family, gamma, values):
         base = 0.5 - abs(np.log10(gamma))
         return np.array([base + np.array(gains.get(np.log10(C), [-0.1] * 3)) for C in values])
 
-    search = Search(Free(1.0), Free(1.0), lambda: False)
-    search.walk(score, COARSE)
-    assert max(position for _, position in search.rounds[0]) == COARSE
-    assert search.best() == (1.0, 10.0)  # of the scored ones, still the best
+    race = race_of(Free(1.0), Free(1.0))
+    race.walk(score, COARSE)
+    assert max(position for _, position in race.searches[0].rounds[0]) == COARSE
+    assert best(race) == (1.0, 10.0)  # of the scored ones, still the best
 
 
 def test_rounds_do_not_mix():
     def score(factor):
-        return lambda gamma, values: np.array([[factor * C] * 3 for C in values])
+        return lambda family, gamma, values: np.array([[factor * C] * 3 for C in values])
 
-    search = Search(Given([1.0]), Given([1.0, 2.0, 3.0, 4.0]), lambda: False)
-    search.walk(score(1), COARSE)
-    search.begin_round()
-    search.again(score(-1), 2)
-    assert search.best() == (1.0, 3.0)
-    assert search.grid()[2][0, :, 0].tolist() == [1, 2, -3, -4]
-    search.begin_round()
-    search.again(lambda gamma, values: np.full((len(values), 3), np.nan), 1)
-    assert search.best() == (1.0, 3.0)
-    assert search.last_round == 1
-    assert search.grid()[2][0, :, 0].tolist() == [1, 2, -3, -4]
-    search.begin_round()
-    search.again(score(1), 2)
-    assert search.best() == (1.0, 4.0)
+    race = race_of(Given([1.0]), Given([1.0, 2.0, 3.0, 4.0]))
+    race.walk(score(1), COARSE)
+    race.begin_round()
+    race.again(score(-1), 2)
+    assert best(race) == (1.0, 3.0)
+    assert race.searches[0].grid()[2][0, :, 0].tolist() == [1, 2, -3, -4]
+    race.begin_round()
+    race.again(lambda family, gamma, values: np.full((len(values), 3), np.nan), 1)
+    assert best(race) == (1.0, 3.0)
+    assert race.last_round == 1
+    assert race.searches[0].grid()[2][0, :, 0].tolist() == [1, 2, -3, -4]
+    race.begin_round()
+    race.again(score(1), 2)
+    assert best(race) == (1.0, 4.0)
 
 
 def test_rows_too_few_for_a_score():
-    search = Search(Given([1.0]), Given([1.0, 2.0, 3.0]), lambda: False)
-    search.walk(lambda gamma, values: np.full((len(values), 3), np.nan), COARSE)
-    search.begin_round()
-    search.again(lambda gamma, values: np.array([[C] * 3 for C in values]), 2)
-    assert search.best() == (1.0, 2.0)  # of those that were scored
+    race = race_of(Given([1.0]), Given([1.0, 2.0, 3.0]))
+    race.walk(lambda family, gamma, values: np.full((len(values), 3), np.nan), COARSE)
+    race.begin_round()
+    race.again(lambda family, gamma, values: np.array([[C] * 3 for C in values]), 2)
+    assert best(race) == (1.0, 2.0)  # of those that were scored
 
 
 def test_a_stopped_round_has_scored_the_best_first():
     calls = []
 
-    def score(gamma, values):
+    def score(family, gamma, values):
         calls.append(gamma)
         return np.array([[-abs(np.log10(gamma) - 1)] * 3 for _ in values])
 
-    search = Search(Given([0.01, 0.1, 1.0, 10.0, 100.0]), Free(1.0), lambda: len(calls) > 5)
-    search.walk(score, COARSE)
-    search.begin_round()
-    search.walk(score, FINE)
+    race = race_of(Given([0.01, 0.1, 1.0, 10.0, 100.0]), Free(1.0), lambda: len(calls) > 5)
+    race.walk(score, COARSE)
+    race.begin_round()
+    race.walk(score, FINE)
     assert calls[5] == 10.0
-    assert search.best()[0] == 10.0
+    assert best(race)[0] == 10.0
 
 
 def test_sizes_of_rounds():

@@ -315,7 +315,7 @@ def stripes(rng, n, scale=1.0):
 @pytest.mark.filterwarnings("ignore:The best C is at the edge")
 def test_c_and_gamma_are_both_searched(rng):
     X, y = stripes(rng, 800)
-    model = SVCCV(random_state=0).fit(X, y)
+    model = SVCCV(scaling=None, random_state=0).fit(X, y)
     assert model.gammas_.size > 3
     assert model.Cs_.size > 3
     assert model.scores_.shape == (model.gammas_.size, model.Cs_.size, 5)

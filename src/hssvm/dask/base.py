@@ -114,8 +114,9 @@ class BaseDaskSVM(FeatureImportancesMixin, ConfiguredSVM):
         deadline = None if self.max_time is None else time.monotonic() + self.max_time
 
         def describe(layout: Layout) -> tuple[Kernel, Task]:
-            self.kernel_: Kernel = self._kernel_with(
-                lambda: resolve_gamma(gamma, layout.n_features, lambda: layout.scale_gamma)
+            self.kernel_: Kernel = self._kernel_of(
+                self.kernel,
+                lambda: resolve_gamma(gamma, layout.n_features, lambda: layout.scale_gamma),
             )
             return self.kernel_, task_of(layout)
 

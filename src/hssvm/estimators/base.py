@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -123,19 +124,26 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         return FitInput(rows, targets, self._check_weight(sample_weight, rows), points)
 
     def _scale(
-        self, task: Task, data: FitInput, seed: int, report: FitReport, monitor: Monitor
+        self,
+        kernel: Any,
+        kind: str | None,
+        task: Task,
+        data: FitInput,
+        seed: int,
+        report: FitReport,
+        monitor: Monitor,
     ) -> Rows:
         """Compute the scaling of the rows of a fit, and apply it."""
-        if self.scaling != "learned":
-            return self._set_scaling(Scaling.of(data.X, self.scaling), None)(data.X)
-        kernel = radial_type(self.kernel)
-        assert kernel is not None  # checked by _check_parameters
+        if kind != "learned":
+            return self._set_scaling(Scaling.of(data.X, kind), None)(data.X)
+        radial = radial_type(kernel)
+        assert radial is not None  # checked by _check_parameters
         scaling, scales = learned_scaling(
             Scaling.of(data.X, "standard"),
             data.X,
             lambda rows: task.targets(data.y[rows]),
             data.weight,
-            kernel,
+            radial,
             seed=seed,
             report=report,
             monitor=monitor,
@@ -153,7 +161,8 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         """Return the kernel of scaled rows."""
         if data.points is not None:
             return data.points
-        return self._kernel_with(lambda: gamma_of_rows(self.kernel, self.gamma, X, data.weight))
+        scale = partial(gamma_of_rows, self.kernel, self.gamma, X, data.weight)
+        return self._kernel_of(self.kernel, scale)
 
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name)
@@ -171,7 +180,8 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         config, last, report = self._config(), self._last_fit(), self._new_report()
         if last is not None and as_scalar(self.random_state) is None:
             config = replace(config, seed=last.seed)  # else a forest could not grow
-        X = self._scale(task, data, config.seed, report, monitor)
+        family = self.kernel, self.scaling
+        X = self._scale(*family, task, data, config.seed, report, monitor)
         kernel = self._make_kernel(X, data)
         kernel.check_rows(X)
         plan, problem = plan_task(config, task, X, data.y, data.weight, kernel, last)
@@ -228,7 +238,8 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         self._check_parameters()
         data = self._check_fit(X, y, None)
         task, config, report = self._fit_task(data), self._config(), FitReport()
-        X = self._scale(task, data, config.seed, report, Monitor())
+        family = self.kernel, self.scaling
+        X = self._scale(*family, task, data, config.seed, report, Monitor())
         kernel = self._make_kernel(X, data)
         with serial_blas():
             estimate = estimate_cost(task, X, data.y, kernel, config)

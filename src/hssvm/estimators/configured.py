@@ -73,31 +73,34 @@ class ConfiguredSVM(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_parameters(self.get_params(deep=False), self._rules)
-        check_kernel_parameter(self.kernel)
+        self._check_kernel()
         if self._refine_requested and self.prediction == "compressed":
             raise ValueError(
                 "prediction='compressed' needs a model on the compressed kernel, but refine=True "
                 "trains on the exact one; set approximation=HSS() or prediction='auto'"
             )
         self._check_approximation()
-        if self.scaling == "learned":
-            self._check_learned_scaling()
         if self._refine_requested and self.solver == "paper":
             raise ValueError(
                 "refine=True is not available with solver='paper'; set refine=False or "
                 "solver='admm'"
             )
 
-    def _check_learned_scaling(self) -> None:
+    def _check_kernel(self) -> None:
+        check_kernel_parameter(self.kernel)
+        if self.scaling == "learned":
+            self._check_learned_scaling(self.kernel)
+
+    def _check_learned_scaling(self, kernel: Any) -> None:
         if not self._has_target:
             raise InvalidParameterError(
                 f"{api:scaling='learned'} learns from targets, and {type(self).__name__} has none; "
                 f"set {api:scaling='standard'}"
             )
-        if radial_type(self.kernel) is None:
+        if radial_type(kernel) is None:
             raise InvalidParameterError(
                 f"{api:scaling='learned'} needs a kernel that depends on distances, but "
-                f"kernel={self.kernel!r}; set {api:scaling='standard'}, or kernel to one of "
+                f"kernel={kernel!r}; set {api:scaling='standard'}, or kernel to one of "
                 f"{', '.join(map(repr, RADIAL))}"
             )
 
@@ -170,9 +173,9 @@ class ConfiguredSVM(BaseEstimator):
             seed=self._seed(),
         )
 
-    def _kernel_with(self, gamma: Callable[[], float]) -> Kernel:
-        """Return the kernel; `gamma` is called only if the kernel has one."""
-        return make_kernel(self.kernel, gamma, self.degree, self.coef0)
+    def _kernel_of(self, kernel: Any, gamma: Callable[[], float]) -> Kernel:
+        """Return the kernel of a parameter; `gamma` is called only if the kernel has one."""
+        return make_kernel(kernel, gamma, self.degree, self.coef0)
 
     def _seed(self) -> int:
         return int(check_random_state(as_scalar(self.random_state)).randint(2**31 - 1))

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from hssvm.estimators.base import require_same_kernel
+from hssvm.estimators.base import FitInput, require_same_kernel
 from hssvm.estimators.inputs.parameters import (
     GAMMAS,
     NONE,
@@ -31,6 +31,7 @@ from hssvm.estimators.inputs.parameters import (
     Rule,
     as_scalar,
     integer,
+    sequence,
     word,
 )
 from hssvm.estimators.monitoring.warn import warn
@@ -38,20 +39,22 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.messages import Message, api
 from hssvm.model_selection.baseline import check_baseline
+from hssvm.model_selection.families import check_kernels, listed
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
-from hssvm.model_selection.search import Given, mean_scores
+from hssvm.model_selection.search import Given
 from hssvm.model_selection.searched import SearchedModel
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.training import Task, TrainingResult, plan_task, train
 from hssvm.training.data.checks import check_edge
-from hssvm.training.data.scaling import Scaling
 from hssvm.training.reports.summary import counted
+
+SCALING = [NONE, word("auto"), word("standard"), word("minmax"), word("learned")]
 
 SEARCH_RULES = {
     "Cs": [word("auto"), integer(1), POSITIVES],
     "gammas": [word("auto"), GAMMAS],
-    "scaling": [NONE, word("auto"), word("standard"), word("minmax")],
+    "scaling": [*SCALING, sequence("a non-empty sequence of these", SCALING)],
     "refit": [
         Alternative("True", lambda value: value is True),
         Alternative("the name of a score", lambda value: isinstance(value, str)),
@@ -71,14 +74,11 @@ class BaseSearch(SearchedModel):
     gammas: Sequence[float | str] | str
     error_score: Any
 
-    def _check_parameters(self) -> None:
-        if isinstance(self.scaling, str) and self.scaling == "learned":
-            raise InvalidParameterError(
-                f"{type(self).__name__} does not search with {api:scaling='learned'}; search with "
-                f"{api:scaling='standard'}, or tune a model with learned scales by "
-                "sklearn.model_selection.GridSearchCV"
-            )
-        super()._check_parameters()
+    def _check_kernel(self) -> None:
+        check_kernels(self.kernel)
+        if "learned" in listed(self.scaling):
+            for kernel in listed(self.kernel):
+                self._check_learned_scaling(kernel)
 
     def _route(self, params: Mapping[str, Any], sample_weight: Any) -> Bunch:
         """Return the metadata for the splitter and for the scorers.
@@ -150,7 +150,7 @@ class BaseSearch(SearchedModel):
         names = "n_features_in_", "feature_names_in_"
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
-    def _search(self, points: IndexedKernel | None, **inputs: Any) -> tuple[Selection, Selected]:
+    def _search(self, points: IndexedKernel | None, **inputs: Any) -> Selection:
         """Score candidates, and set the results; see `FitInput` and `Selection` for the inputs."""
         selection = Selection(
             Cs=self.Cs,
@@ -158,31 +158,35 @@ class BaseSearch(SearchedModel):
             kernel=self.kernel,
             scaling=self.scaling,
             max_time=self.max_time,
-            make_kernel=lambda gamma: points or self._kernel_with(lambda: gamma),
+            make_kernel=lambda kernel, gamma: points or self._kernel_of(kernel, lambda: gamma),
             config=self._config(),
             report=self._new_report(),
             **inputs,
         )
-        kernel = selection.make_kernel(1.0)
-        kernel.check_rows(selection.X)
-        exact = selection.config.is_exact(kernel, selection.X)
-        require_same_kernel(selection.config, exact=exact)
+        for family in selection.families:
+            kernel = selection.make_kernel(family.kernel, 1.0)
+            kernel.check_rows(selection.X)
+            exact = selection.config.is_exact(kernel, selection.X)
+            require_same_kernel(selection.config, exact=exact)
         if callable(self.refit) and selection.searches:
             raise InvalidParameterError(
                 "a callable refit chooses from given candidates; pass lists of Cs and gammas"
             )
         selected = selection.run()
-        self.gammas_, self.Cs_, self.scores_ = selected.search.grid()
-        self._select(selected.results, selected.search, selection.scoring)
+        self._select(selected.results, selected.race, selection.scoring)
         self._warn_about_search(selection, selected)
-        return selection, selected
+        return selection
 
     def _warn_about_search(self, selection: Selection, selected: Selected) -> None:
         """Warn if the search stopped early, has found nothing, or ended at an edge."""
         report, monitor, n_rows = selection.report, selection.monitor, selection.strata.size
         if selected.cut_short:
-            n_scored = int(np.count_nonzero(~np.isnan(mean_scores(self.scores_))))
-            of = "" if selection.searches else f", of {self.gammas_.size * self.Cs_.size},"
+            searches = selected.race.searches
+            n_scored = sum(len(search.scored) for search in searches)
+            n_given = sum(
+                len(search.gammas.required) * len(search.Cs.required) for search in searches
+            )
+            of = "" if selection.searches else f", of {n_given},"
             more = f"; raise {api:max_time}, or pass fewer values"
             remedy = "" if self.max_time is None else more
             scored = counted(n_scored, f"candidate{of} was", f"candidates{of} were")
@@ -199,21 +203,23 @@ class BaseSearch(SearchedModel):
             if useless is not None:
                 return
         g, c = self.best_position()
-        if isinstance(selected.search.gammas, Given):
+        search = selected.race.of(self._family)
+        if isinstance(search.gammas, Given):
             monitor.advise(check_edge("gamma", self.scores_[:, c], g, n_rows), report)
-        if isinstance(selected.search.Cs, Given):
+        if isinstance(search.Cs, Given):
             monitor.advise(check_edge("C", self.scores_[g], c, n_rows), report)
 
     def _train_best(
         self,
         selection: Selection,
-        selected: Selected,
         task: Task,
         y: NDArray[Any],
     ) -> TrainingResult:
         """Train with the best parameters on all rows, and set the fitted attributes."""
-        kernel, config = selection.make_kernel(self.gamma_), selection.config
-        X = self._set_scaling(Scaling.of(selection.X, selected.scaling), None)(selection.X)
+        kernel, config = selection.make_kernel(self._family.kernel, self.gamma_), selection.config
+        data = FitInput(selection.X, y, selection.weight, None)
+        run = config.seed, selection.report, selection.monitor
+        X = self._scale(*self._family, task, data, *run)
         # On the exact kernel, the out-of-fold score takes 5 to 15 % of the time of a search.
         only_score = not config.held_out and config.memory_limit is None
         only_score = only_score and config.is_exact(kernel, X)

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -72,14 +72,24 @@ class Group:
     folds: Folds
 
 
-def make_groups(X: Rows, folds: Folds, scaling: str | None) -> list[Group]:
-    """Group the folds that share their rows."""
-    if scaling is None:
-        return [Group(X, Scaling.of(X, None), folds)]
+def make_groups(
+    X: Rows, folds: Folds, scaling_of: Callable[[NDArray[np.int64]], Scaling] | None
+) -> list[Group]:
+    """Group the folds that share their rows.
+
+    Parameters
+    ----------
+    X : (n, p) array or CSR matrix
+    folds : Folds
+    scaling_of : callable or None
+        Returns the scaling for the training rows with the given indices; None without scaling.
+    """
+    if scaling_of is None:
+        return [Group(X, Scaling(), folds)]
     groups = []
     for fold in folds.separate():
         train, _ = fold.splits[0]
-        own = Scaling.of(X[train], scaling)
+        own = scaling_of(train)
         groups.append(Group(own(X), own, fold))
     return groups
 

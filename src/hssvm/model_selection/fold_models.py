@@ -17,10 +17,12 @@ from hssvm.estimators.inputs.parameters import as_calibrator
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
+from hssvm.model_selection.families import Candidate
 from hssvm.predictors import ExpansionPredictor
 from hssvm.problems import BaseProblem, PairsProblem, SVCProblem, SVRProblem
 from hssvm.training import Classification, FitReport, TrainingResult
 from hssvm.training.data.scaling import Scaling
+from hssvm.training.tasks import Targets, value_targets
 
 NO_WEIGHT = "all have weight 0"
 
@@ -125,14 +127,16 @@ class FoldTask(ABC):
     X
         Rows as the user has given them.
     parameters : dict
-        Parameters of the estimators, except C and gamma.
+        Parameters of the estimators; a candidate has its own kernel, scaling, gamma and C.
     validated : dict
         Attributes of estimators that have validated X, such as `n_features_in_`.
+    weight : (n,)
     """
 
     X: Any
     parameters: dict[str, Any]
     validated: dict[str, Any]
+    weight: Floats
 
     pairs: ClassVar[bool] = False
     """Whether the problem is a `PairsProblem`."""
@@ -147,6 +151,10 @@ class FoldTask(ABC):
         """Return what keeps a model from being trained on some rows, or None."""
 
     @abstractmethod
+    def targets(self, rows: NDArray[np.int64]) -> Targets:
+        """Return the targets of some rows, from which scales are learned."""
+
+    @abstractmethod
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> BaseProblem:
         """Return the problem on some rows, with k columns for each C.
 
@@ -155,23 +163,24 @@ class FoldTask(ABC):
 
     @abstractmethod
     def estimator(
-        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+        self, candidate: Candidate, model: FoldModel, models: list[FoldModel]
     ) -> tuple[Any, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them.
 
         Parameters
         ----------
-        gamma, C : float
+        candidate : Candidate
         model : FoldModel
         models : list of FoldModel
             The models of all folds.
         """
 
     def _fitted(
-        self, kind: Any, gamma: float, C: float, model: FoldModel, **attributes: Any
+        self, kind: Any, candidate: Candidate, model: FoldModel, **attributes: Any
     ) -> tuple[Any, Any]:
         """Return an estimator with the attributes of a fitted one, and its test rows."""
-        estimator = kind(C, **self.parameters)
+        (kernel, scaling), gamma, C = candidate
+        estimator = kind(C, **self.parameters | {"kernel": kernel, "scaling": scaling})
         if not np.isnan(gamma):
             estimator.set_params(gamma=gamma)
         test_X = _safe_indexing(self.X, model.test)
@@ -196,7 +205,6 @@ class ClassificationFolds(FoldTask):
     Attributes
     ----------
     codes : (n,) int64
-    weight : (n,)
     classes : (n_classes,)
     task : Classification
         The task for C = 1.
@@ -205,7 +213,6 @@ class ClassificationFolds(FoldTask):
     """
 
     codes: NDArray[np.int64]
-    weight: Floats
     classes: NDArray[Any]
     task: Classification
     dtype: np.dtype[Any]
@@ -224,6 +231,10 @@ class ClassificationFolds(FoldTask):
             return None
         return f"have only class {self.classes.tolist()[seen[0]]!r}" if seen.size else NO_WEIGHT
 
+    def targets(self, rows: NDArray[np.int64]) -> Targets:
+        """Return a column for each class."""
+        return self.task.targets(self.codes[rows])
+
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> BaseProblem:
         """Return the problem on some rows, with k columns for each C."""
         bound = self.task.bound(self.codes[rows], self.weight[rows], self.dtype)
@@ -231,13 +242,12 @@ class ClassificationFolds(FoldTask):
         return SVCProblem((bound[:, None, :] * factors).reshape(rows.size, -1))
 
     def estimator(
-        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+        self, candidate: Candidate, model: FoldModel, models: list[FoldModel]
     ) -> tuple[FoldSVC, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them."""
         return self._fitted(
             FoldSVC,
-            gamma,
-            C,
+            candidate,
             model,
             others=models,
             classes_=self.classes,
@@ -267,18 +277,20 @@ class RegressionFolds(FoldTask):
     ----------
     y : (n,)
         Targets around their center.
-    weight : (n,)
     epsilon, center : float
     """
 
     y: Floats
-    weight: Floats
     epsilon: float
     center: float
 
     def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
         """Return what keeps a model from being trained on some rows, or None."""
         return None if (self.weight[rows] > 0).any() else NO_WEIGHT
+
+    def targets(self, rows: NDArray[np.int64]) -> Targets:
+        """Return the target values as a column."""
+        return value_targets(self.y[rows])
 
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVRProblem:
         """Return the problem on some rows, with a column for each C."""
@@ -287,8 +299,8 @@ class RegressionFolds(FoldTask):
         return SVRProblem(y, bound, np.full(len(Cs), self.epsilon))
 
     def estimator(
-        self, gamma: float, C: float, model: FoldModel, models: list[FoldModel]
+        self, candidate: Candidate, model: FoldModel, models: list[FoldModel]
     ) -> tuple[FoldSVR, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them."""
         intercept = model.result.intercept + self.center
-        return self._fitted(FoldSVR, gamma, C, model, epsilon=self.epsilon, intercept_=intercept)
+        return self._fitted(FoldSVR, candidate, model, epsilon=self.epsilon, intercept_=intercept)

@@ -1,17 +1,21 @@
-"""Cross-validation of values of C for one gamma at a time, on the exact kernel."""
+"""Cross-validation of values of C for one family and gamma at a time, on the exact kernel."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.estimators.inputs.kernel import radial_type
 from hssvm.kernels import Kernel
-from hssvm.model_selection.fold_fitter import FoldFitter, Group
+from hssvm.kernels.base import Rows
+from hssvm.model_selection.families import Candidate, Family
+from hssvm.model_selection.fold_fitter import FoldFitter, Group, make_groups
 from hssvm.model_selection.fold_models import FoldModel, FoldTask
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results
@@ -20,7 +24,9 @@ from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import mean_scores
 from hssvm.solvers import Status
 from hssvm.training import FitReport, Monitor
+from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import DEFAULT_MEMORY
+from hssvm.training.scales.scaling import learned_scaling
 
 FINAL_MODELS, FINAL_SHARE = 4, 0.5
 """Time reserved for the final fit: the time of FINAL_MODELS models of the folds, times the ratio of
@@ -70,18 +76,22 @@ class Deadline(Monitor):
 
 @dataclass(eq=False)
 class FoldSolver:
-    """Scores values of C for one gamma at a time.
+    """Scores values of C for one family and gamma at a time, on the rows of a round.
 
     Parameters
     ----------
-    groups : list of Group
+    X : (m, p) array or CSR matrix
+        The rows of the round, not scaled.
+    folds : Folds
+        The folds on these rows.
     make_kernel : callable
-        Called with gamma.
+        Called with the kernel of a family, and gamma.
     task : FoldTask
     scoring : Scoring
     tol : float
     memory_limit : float or None
         Bytes.
+    seed : int
     deadline : Deadline
     report : FitReport
         The report of the fit.
@@ -93,44 +103,70 @@ class FoldSolver:
         Log of the round of the search.
     """
 
-    groups: list[Group]
-    make_kernel: Callable[[float], Kernel]
+    X: Rows
+    folds: Folds
+    make_kernel: Callable[[Any, float], Kernel]
     task: FoldTask
     scoring: Scoring
     tol: float
     memory_limit: float | None
+    seed: int
     deadline: Deadline
     report: FitReport
     n_final: int
     results: Results
     log: RoundLog
-
-    @property
-    def folds(self) -> Folds:
-        """The folds of all groups."""
-        splits = [split for group in self.groups for split in group.folds.splits]
-        return Folds(splits, self.groups[0].folds.rows)
+    _groups: dict[Any, list[Group]] = field(default_factory=dict, init=False)
 
     @property
     def n_rows(self) -> int:
         """Number of rows of the folds."""
-        return int(self.groups[0].folds.rows.size)
+        return int(self.folds.rows.size)
 
-    def score(self, gamma: float, Cs: list[float]) -> NDArray[np.float64]:
+    def score(self, family: Family, gamma: float, Cs: list[float]) -> NDArray[np.float64]:
         """Return the scores, (n_Cs, n_folds), with NaN for a C whose folds were cut short."""
-        n_folds = sum(len(group.folds.splits) for group in self.groups)
-        scores = np.full((len(Cs), n_folds), np.nan)
+        scores = np.full((len(Cs), len(self.folds.splits)), np.nan)
         limit = self.memory_limit
         memory = DEFAULT_MEMORY if limit is None else limit / 2
-        fitter = FoldFitter(self.task, self.make_kernel(gamma), self.tol, memory, self.deadline)
-        step = fitter.Cs_at_once(self.groups)
+        kernel = self.make_kernel(family.kernel, gamma)
+        fitter = FoldFitter(self.task, kernel, self.tol, memory, self.deadline)
+        groups = self._grouped(family)
+        step = fitter.Cs_at_once(groups)
         for begin in range(0, len(Cs), step):
-            for C, models in self._train(fitter, Cs[begin : begin + step]).items():
-                scores[Cs.index(C)] = self._score_models(gamma, C, models)
-        self.log.add(gamma, Cs, mean_scores(scores).tolist())
+            for C, models in self._train(fitter, groups, Cs[begin : begin + step]).items():
+                candidate = Candidate(family, gamma, C)
+                scores[Cs.index(C)] = self._score_models(candidate, models)
+        self.log.add(family, gamma, Cs, mean_scores(scores).tolist())
         return scores
 
-    def _score_models(self, gamma: float, C: float, models: list[FoldModel]) -> NDArray[np.float64]:
+    def _grouped(self, family: Family) -> list[Group]:
+        """Return the scaled rows; families share them, unless scales are learned for a kernel."""
+        key = family if family.scaling == "learned" else family.scaling
+        if key not in self._groups:
+            self._groups[key] = make_groups(self.X, self.folds, self._scaling_by(family))
+        return self._groups[key]
+
+    def _scaling_by(self, family: Family) -> Callable[[NDArray[np.int64]], Scaling] | None:
+        """Return the function that computes the scaling of training rows; None without scaling."""
+        if family.scaling is None:
+            return None
+        if family.scaling != "learned":
+            return lambda train: Scaling.of(self.X[train], family.scaling)
+        radial = radial_type(family.kernel)
+        assert radial is not None  # checked by _check_parameters
+
+        def learn(train: NDArray[np.int64]) -> Scaling:
+            X, rows = self.X[train], self.folds.rows[train]
+            scaling, _ = learned_scaling(
+                Scaling.of(X, "standard"), X, lambda some: self.task.targets(rows[some]),
+                self.task.weight[rows], radial, seed=self.seed, report=FitReport(),
+                monitor=self.deadline, memory_limit=self.memory_limit,
+            )  # fmt: skip
+            return scaling
+
+        return learn
+
+    def _score_models(self, candidate: Candidate, models: list[FoldModel]) -> NDArray[np.float64]:
         """Score the models of a candidate, (n_folds,), and add it to the results."""
         failed = self.scoring.failed_folds
         trained = [model for f, model in enumerate(models) if f not in failed]
@@ -141,30 +177,31 @@ class FoldSolver:
             if f in failed:
                 found.append({})
             else:
-                fitted, X = self.task.estimator(gamma, C, model, trained)
+                fitted, X = self.task.estimator(candidate, model, trained)
                 found.append(self.scoring(fitted, X, model.test))
             seconds.append(time.perf_counter() - begin)
         scores = self.scoring.by_name(found)
         fit_times = np.array([model.seconds for model in models])
-        self.results.add(
-            gamma, C, fit_times, np.array(seconds), scores, self.log.round, self.n_rows
-        )
+        times = fit_times, np.array(seconds)
+        self.results.add(candidate, *times, scores, self.log.round, self.n_rows)
         return self.scoring.of_search(scores)
 
-    def _train(self, fitter: FoldFitter, Cs: list[float]) -> dict[float, list[FoldModel]]:
+    def _train(
+        self, fitter: FoldFitter, groups: list[Group], Cs: list[float]
+    ) -> dict[float, list[FoldModel]]:
         """Models of the folds by C, without those that were cut short."""
         first = not self.results.gammas
         if not first and self.deadline.stop() is not None:
             return {}
         begin = time.perf_counter()
         with self.report.stage("folds", goal=self.tol):
-            fits = fitter.fit(self.groups, Cs)
+            fits = fitter.fit(groups, Cs)
         seconds = time.perf_counter() - begin
         if not first and self.deadline.cut_short:  # only the first scores may be rough
             fits = {C: found for C, found in fits.items() if all(fit.finished for fit in found)}
         tests = [
             (group.scaling, group.folds.rows[test])
-            for group in self.groups
+            for group in groups
             for _, test in group.folds.splits
         ]
         share = seconds / (len(Cs) * len(tests))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.model_selection.families import Candidate, Family
 from hssvm.model_selection.search import mean_scores
 from hssvm.persistence.archive import has_form, require
 
@@ -20,6 +21,9 @@ class Results:
 
     Attributes
     ----------
+    families : list of Family
+    family : list of int
+        Index of the family, by candidate.
     gammas, Cs : list of float
         By candidate.
     fit_times, score_times : list of (n_folds,) arrays
@@ -30,6 +34,8 @@ class Results:
         The round in which a candidate was scored, and its number of rows.
     """
 
+    families: list[Family]
+    family: list[int] = field(default_factory=list)
     gammas: list[float] = field(default_factory=list)
     Cs: list[float] = field(default_factory=list)
     fit_times: list[Values] = field(default_factory=list)
@@ -40,8 +46,7 @@ class Results:
 
     def add(
         self,
-        gamma: float,
-        C: float,
+        candidate: Candidate,
         fit_time: Values,
         score_time: Values,
         scores: dict[str, Values],
@@ -51,19 +56,22 @@ class Results:
         """Add a candidate."""
         self.rounds.append(round)
         self.n_rows.append(n_rows)
-        self.gammas.append(gamma)
-        self.Cs.append(C)
+        self.family.append(self.families.index(candidate.family))
+        self.gammas.append(candidate.gamma)
+        self.Cs.append(candidate.C)
         self.fit_times.append(fit_time)
         self.score_times.append(score_time)
         for name, values in scores.items():
             self.scores.setdefault(name, []).append(values)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the candidates as arrays, ordered by round, gamma and C."""
-        order = np.lexsort((np.array(self.Cs), np.array(self.gammas), np.array(self.rounds)))
+        """Return the candidates as arrays, ordered by round, family, gamma and C."""
+        keys = self.Cs, self.gammas, self.family, self.rounds
+        order = np.lexsort([np.array(key) for key in keys])
         return {
             "iter": np.array(self.rounds)[order],
             "n_resources": np.array(self.n_rows)[order],
+            "family": np.array(self.family)[order],
             "gamma": np.array(self.gammas)[order],
             "C": np.array(self.Cs)[order],
             "fit_time": np.array(self.fit_times)[order],
@@ -72,7 +80,7 @@ class Results:
         }
 
 
-def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
+def cv_results(arrays: dict[str, Any], families: list[Family]) -> dict[str, Any]:
     """Return `cv_results_` as in `sklearn.model_selection.HalvingGridSearchCV`.
 
     Unlike there, the candidates of later rounds have the first ranks.
@@ -81,18 +89,20 @@ def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
     ----------
     arrays : dict
         See `Results.arrays`.
+    families : list of Family
     """
-    gamma, C = arrays["gamma"], arrays["C"]
     results = {name: arrays[name] for name in ("iter", "n_resources")}
     for key in ("fit_time", "score_time"):
         results[f"mean_{key}"] = arrays[key].mean(axis=1)
         results[f"std_{key}"] = arrays[key].std(axis=1)
-    tried = {"C": C} if np.isnan(gamma).all() else {"C": C, "gamma": gamma}
+    tried = _parameters(arrays, families)
     for key, values in tried.items():
-        results[f"param_{key}"] = np.ma.MaskedArray(values, np.zeros(C.size, bool))
+        results[f"param_{key}"] = values
+    known = {key: ~np.ma.getmaskarray(values) for key, values in tried.items()}
+    lists = {key: values.data.tolist() for key, values in tried.items()}
     results["params"] = [
-        dict(zip(tried, map(float, values), strict=True))
-        for values in zip(*tried.values(), strict=True)
+        {key: values[i] for key, values in lists.items() if known[key][i]}
+        for i in range(arrays["C"].size)
     ]
     for name, scores in arrays["scores"].items():
         for f in range(scores.shape[1]):
@@ -104,11 +114,30 @@ def cv_results(arrays: dict[str, Any]) -> dict[str, Any]:
     return results
 
 
-def check_arrays(arrays: dict[str, Any], n_folds: int) -> int:
+def _parameters(arrays: dict[str, Any], families: list[Family]) -> dict[str, Any]:
+    """Return masked arrays of the parameters that have several values, and of C and gamma."""
+    C, gamma, family = arrays["C"], arrays["gamma"], arrays["family"]
+    tried: dict[str, Any] = {"C": np.ma.MaskedArray(C, np.zeros(C.size, bool))}
+    if not np.isnan(gamma).all():  # kernels without a gamma
+        tried["gamma"] = np.ma.MaskedArray(gamma, np.isnan(gamma))
+    for name in Family._fields:
+        values = [getattr(one, name) for one in families]
+        if any(value != values[0] for value in values):
+            column = np.ma.MaskedArray(np.empty(C.size, object), np.zeros(C.size, bool))
+            for i, index in enumerate(family):
+                column[i] = values[index]
+            tried[name] = column
+    return tried
+
+
+def check_arrays(arrays: dict[str, Any], n_folds: int, n_families: int) -> int:
     """Check the arrays of a file; return their length."""
     m = np.size(arrays["C"])
-    for name, kind in {"C": float, "gamma": float, "iter": int, "n_resources": int}.items():
+    kinds = {"C": float, "gamma": float, "family": int, "iter": int, "n_resources": int}
+    for name, kind in kinds.items():
         require(has_form(arrays[name], np.dtype(kind), (m,)), "cv_results_ is invalid")
+    known = (arrays["family"] >= 0) & (arrays["family"] < n_families)
+    require(bool(known.all()), "cv_results_ is invalid")
     tables = [arrays[name] for name in ("fit_time", "score_time")]
     for table in [*tables, *arrays["scores"].values()]:
         require(has_form(table, np.float64, (m, n_folds)), "cv_results_ is invalid")

@@ -1,4 +1,4 @@
-"""Search over pairs of gamma and C: over all given values, or from a coarse to a fine grid.
+"""Search over pairs of gamma and C of a family: all given values, or from a coarse to a fine grid.
 
 Candidates are points of a lattice. On an axis with given values, a neighborhood contains all of
 them; on a free axis it contains three, a factor of 10 apart. The search scores the neighborhood of
@@ -6,7 +6,8 @@ a center, moves to the best point, and repeats, so that it can leave the initial
 it does the same with values a factor of 3.2 apart.
 
 The search may continue with other scores, from more rows; see `hssvm.model_selection.rounds`.
-Scores of different rounds are not compared with each other.
+Scores of different rounds are not compared with each other. Searches of several families run
+together; see `hssvm.model_selection.race`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.model_selection.families import Family
+
 Scores = NDArray[np.float64]
-Score = Callable[[float, list[float]], Scores]
+Score = Callable[[Family, float, list[float]], Scores]
 Pair = tuple[int, int]
 
 COARSE, FINE = 2, 1
@@ -115,10 +118,12 @@ class Free(Axis):
 
 @dataclass(eq=False)
 class Search:
-    """A search over candidates, and their scores so far.
+    """A search over pairs of gamma and C, and their scores so far.
 
     Parameters
     ----------
+    family : Family
+        Kernel and scaling of the candidates.
     gammas, Cs : Axis
     stopped : callable
         Whether to stop before the next scores.
@@ -128,39 +133,39 @@ class Search:
     rounds : list of dict
         The scores of each round, (n_folds,), by pairs of positions; NaN if a candidate could not be
         scored.
+    center : pair
+        Positions whose neighborhood is scored next.
     """
 
+    family: Family
     gammas: Axis
     Cs: Axis
     stopped: Callable[[], bool]
     rounds: list[dict[Pair, Scores]] = field(default_factory=lambda: [{}])
+    center: Pair = field(init=False)
 
-    def walk(self, score: Score, step: int) -> None:
-        """Score candidates until the best has been compared with its neighbors.
+    def __post_init__(self) -> None:
+        self.center = self.gammas.start, self.Cs.start
+
+    def move(self, score: Score, step: int) -> bool:
+        """Score the neighborhood of the center, and move to the best; False if there is none.
 
         Parameters
         ----------
         score : callable
-            Called as ``score(gamma, Cs)`` with a list of values of C; returns (n_Cs, n_folds).
+            Called as ``score(family, gamma, Cs)`` with a list of values of C; returns
+            (n_Cs, n_folds).
         step : int
         """
-        center = self._last_best()
-        for _ in range(MOVES):
-            for g in self.gammas.around(center[0], step):
-                self._score(score, g, self.Cs.around(center[1], step))
-            best = self._best(center)
-            if best == center or self.stopped():
-                break
-            center = best
+        for g in self.gammas.around(self.center[0], step):
+            self.score(score, g, self.Cs.around(self.center[1], step))
+        before, self.center = self.center, self._best_neighbor()
+        return self.center != before and not self.stopped()
 
-    def again(self, score: Score, count: int) -> None:
-        """Score the best candidates of the last round with scores in this one."""
-        known = self._known(self.rounds[self.last_round])
-        if not known:  # with so few rows, no candidate could be scored
-            known = dict.fromkeys(self.rounds[-2], 0.0)
-        left = sorted(known, key=lambda pair: (-known[pair], pair))[:count]
-        for g in dict.fromkeys(g for g, _ in left):
-            self._score(score, g, [c for other, c in left if other == g])
+    def recenter(self) -> None:
+        """Move the center to the best candidate of the last round with scores."""
+        known = self.known(self.last_round)
+        self.center = max(known, key=lambda pair: known[pair], default=self.center)
 
     def begin_round(self) -> None:
         """Continue with other scores."""
@@ -169,28 +174,23 @@ class Search:
     @property
     def last_round(self) -> int:
         """Index of the last round with scores; 0 if there is none."""
-        return max((r for r, scored in enumerate(self.rounds) if self._known(scored)), default=0)
+        return max((r for r in range(len(self.rounds)) if self.known(r)), default=0)
 
-    def best(self) -> tuple[float, float] | None:
-        """Return gamma and C of the best mean score; ties go to the smallest gamma, then C.
-
-        None if no candidate has a score in every fold.
-        """
-        known = self._known(self.rounds[self.last_round])
-        if not known:
-            return None
-        g, c = min(pair for pair, mean in known.items() if mean == max(known.values()))
-        return self.gammas.value(g), self.Cs.value(c)
+    @property
+    def scored(self) -> dict[Pair, Scores]:
+        """The last scores of all candidates."""
+        last: dict[Pair, Scores] = {}
+        for r, scored in enumerate(self.rounds):
+            known = self.known(r)
+            last |= {p: scores for p, scores in scored.items() if p in known or p not in last}
+        return last
 
     def grid(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Scores]:
         """Return the values of gamma and C, ascending, and the scores (n_gammas, n_Cs, n_folds).
 
         If a pair has several scores, the last one is returned; pairs that were not tried have NaN.
         """
-        last: dict[Pair, Scores] = {}
-        for scored in self.rounds:
-            known = self._known(scored)
-            last |= {p: scores for p, scores in scored.items() if p in known or p not in last}
+        last = self.scored
         G, D = (
             sorted({*(pair[i] for pair in last), *axis.required})
             for i, axis in enumerate((self.gammas, self.Cs))
@@ -203,34 +203,38 @@ class Search:
         Cs = np.array([self.Cs.value(c) for c in D])
         return gammas, Cs, scores
 
-    def _score(self, score: Score, g: int, positions: list[int]) -> None:
+    def score(self, score: Score, g: int, positions: list[int]) -> None:
         """Score candidates of one gamma that this round does not have yet."""
         new = [c for c in positions if (g, c) not in self.rounds[-1]]
         if new and not self.stopped():
-            scores = score(self.gammas.value(g), [self.Cs.value(c) for c in new])
+            scores = score(self.family, self.gammas.value(g), [self.Cs.value(c) for c in new])
             self.rounds[-1].update({(g, c): s for c, s in zip(new, scores, strict=True)})
 
-    def _last_best(self) -> Pair:
-        """Return the best candidate of the last round with scores, or the start."""
-        known = self._known(self.rounds[self.last_round])
-        return max(known, key=lambda pair: known[pair], default=(self.gammas.start, self.Cs.start))
+    @property
+    def top(self) -> Scores | None:
+        """The scores of the best candidate of this round, (n_folds,), if there is one."""
+        known = self.known(-1)
+        return self.rounds[-1][max(known, key=lambda pair: known[pair])] if known else None
 
-    def _best(self, center: Pair) -> Pair:
-        """Return the best candidate, or the center if it is about as good."""
-        scored = self.rounds[-1]
-        known = self._known(scored)
-        best = max(known, key=lambda pair: known[pair], default=center)
-        if center not in known:
-            return best
-        gains = scored[best] - scored[center]
-        error = gains.std(ddof=1) / gains.size**0.5 if gains.size > 1 else 0.0
-        least = max(error, MIN_GAIN * (known[best] - min(known.values())))
-        return best if known[best] - known[center] > least else center
-
-    def _known(self, scored: dict[Pair, Scores]) -> dict[Pair, float]:
-        """Mean scores of the candidates that could be scored."""
-        means = {pair: float(mean_scores(scores)) for pair, scores in scored.items()}
+    def known(self, round: int) -> dict[Pair, float]:
+        """Mean scores of the candidates of a round that could be scored."""
+        means = {pair: float(mean_scores(scores)) for pair, scores in self.rounds[round].items()}
         return {pair: mean for pair, mean in means.items() if not np.isnan(mean)}
+
+    def _best_neighbor(self) -> Pair:
+        """Return the best candidate, or the center if it is about as good."""
+        scored, known = self.rounds[-1], self.known(-1)
+        best = max(known, key=lambda pair: known[pair], default=self.center)
+        if self.center not in known:
+            return best
+        gains = scored[best] - scored[self.center]
+        least = max(standard_error(gains), MIN_GAIN * (known[best] - min(known.values())))
+        return best if known[best] - known[self.center] > least else self.center
+
+
+def standard_error(values: Scores) -> float:
+    """Standard error of the mean over the folds; 0 if there is a single one."""
+    return float(values.std(ddof=1) / values.size**0.5) if values.size > 1 else 0.0
 
 
 def mean_scores(scores: Scores) -> Scores:

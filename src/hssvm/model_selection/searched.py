@@ -17,9 +17,10 @@ from sklearn.utils.metadata_routing import (
 
 from hssvm._display import Text
 from hssvm.estimators.base import BaseKernelSVM
+from hssvm.model_selection.families import Family
+from hssvm.model_selection.race import Race
 from hssvm.model_selection.results import Results, check_arrays, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring
-from hssvm.model_selection.search import Search
 from hssvm.persistence.archive import has_form, require
 from hssvm.training.reports.summary import counted
 
@@ -27,7 +28,9 @@ from hssvm.training.reports.summary import counted
 class SearchedModel(BaseKernelSVM):
     """A model whose parameters were chosen by a search."""
 
-    _saved: ClassVar[tuple[str, ...]] = ("Cs_", "gammas_", "scores_", "best_index_", "_arrays")
+    _saved: ClassVar[tuple[str, ...]] = (
+        "Cs_", "gammas_", "scores_", "best_index_", "_arrays", "_families",
+    )  # fmt: skip
 
     _default_scoring: ClassVar[str]
 
@@ -43,6 +46,8 @@ class SearchedModel(BaseKernelSVM):
     best_index_: int
     _arrays: dict[str, Any]
     """The results as arrays, from which `cv_results_` is made."""
+    _families: list[list[Any]]
+    """Kernel and scaling of each family, in plain lists."""
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata that splitter and scorers ask for.
@@ -70,6 +75,11 @@ class SearchedModel(BaseKernelSVM):
         pairs = (self.gammas_, self.gamma_), (self.Cs_, self.C_)
         g, c = (int(np.flatnonzero(_equal(values, best))[0]) for values, best in pairs)
         return g, c
+
+    @property
+    def family_(self) -> str | None:
+        """Kernel and scaling of the model, in words; None if there was nothing to choose."""
+        return str(self._family) if len(self._families) > 1 else None
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Score the predictions by `scoring`; by the score named in `refit` if there are several.
@@ -111,25 +121,47 @@ class SearchedModel(BaseKernelSVM):
         scoring = self._scoring_or_default()
         name = scoring if isinstance(scoring, str) else self._main_name()
         folds = f"{counted(self.n_splits_, 'fold')} of {counted(self.best_n_rows_, 'row')}"
-        return Text(f"{text}\nsearch     {name} {self.best_score_:.4g} in {folds}")
+        lines = [text, f"search     {name} {self.best_score_:.4g} in {folds}"]
+        return Text("\n".join(lines + self._comparison()))
 
-    def _select(self, results: Results, search: Search, scoring: Scoring) -> None:
+    def _comparison(self) -> list[str]:
+        """Compare the chosen family with the others, each in the last round that it reached."""
+        means = self.cv_results_[f"mean_test_{self._main_name()}"]
+        lines = []
+        for f, values in enumerate(self._families):
+            rounds = self._arrays["iter"][self._arrays["family"] == f]
+            if Family(*values) == self._family or not rounds.size:
+                continue
+            same = self._arrays["iter"] == rounds.max()
+            own, chosen = (
+                np.max(means[same & (self._arrays["family"] == i)], initial=-np.inf)
+                for i in (f, self._families.index(list(self._family)))
+            )
+            n_rows = counted(int(self._arrays["n_resources"][same][0]), "row")
+            lines.append(f"{Family(*values)}: {own:.4g}, against {chosen:.4g} in {n_rows}")
+        if not lines:
+            return []
+        lines = [f"{self._family}", *lines]
+        return [f"{'' if i else 'families':<11}{line}" for i, line in enumerate(lines)]
+
+    def _select(self, results: Results, race: Race, scoring: Scoring) -> None:
         """Set `cv_results_` and the best parameters."""
-        self._arrays = results.arrays()
-        self.cv_results_ = cv_results(self._arrays)
+        self._arrays, self._families = results.arrays(), list(map(list, results.families))
+        self.cv_results_ = cv_results(self._arrays, results.families)
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
             if not 0 <= self.best_index_ < len(self.cv_results_["params"]):
                 raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
         else:
-            best = search.best()
+            best = race.best()
             if best is None:
                 raise scoring.no_scores()
-            gamma, C = best
-            same = _equal(self._arrays["gamma"], gamma) & _equal(self._arrays["C"], C)
-            same &= self._arrays["iter"] == search.last_round
+            same = _equal(self._arrays["gamma"], best.gamma) & _equal(self._arrays["C"], best.C)
+            same &= self._arrays["family"] == results.families.index(best.family)
+            same &= self._arrays["iter"] == race.last_round
             self.best_index_ = int(np.flatnonzero(same)[0])
         self._set_best()
+        self.gammas_, self.Cs_, self.scores_ = race.of(self._family).grid()
 
     def _main_name(self) -> str:
         named = isinstance(self.refit, str) and f"mean_test_{self.refit}" in self.cv_results_
@@ -137,6 +169,8 @@ class SearchedModel(BaseKernelSVM):
 
     def _set_best(self) -> None:
         self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self._family = Family(*self._families[self._arrays["family"][self.best_index_]])
+        self.scaling_ = self._family.scaling
         self.C_ = self.best_params_["C"]
         self.gamma_ = self.best_params_.get("gamma", np.nan)  # linear kernels have none
         names = [key for key in self.cv_results_ if key.startswith("mean_test_")]
@@ -152,8 +186,11 @@ class SearchedModel(BaseKernelSVM):
         self.n_splits_ = self.scores_.shape[-1]
         shape = (self.gammas_.size, self.Cs_.size, self.n_splits_)
         require(has_form(self.scores_, np.float64, shape), "scores_ is invalid")
-        m = check_arrays(self._arrays, self.n_splits_)
-        self.cv_results_ = cv_results(self._arrays)
+        valid = all(type(one) is list and len(one) == len(Family._fields) for one in self._families)
+        require(valid, "the families of cv_results_ are invalid")
+        families = [Family(*one) for one in self._families]
+        m = check_arrays(self._arrays, self.n_splits_, len(families))
+        self.cv_results_ = cv_results(self._arrays, families)
         require(0 <= self.best_index_ < m, "best_index_ is invalid")
         scored = self._main_name() in self._arrays["scores"]
         require(callable(self.refit) or scored, "cv_results_ is invalid")

@@ -204,7 +204,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
                 folds, fold_task, self.error_score, allow_nan=callable(self.refit)
             )
             self._check_folds(folds, failed_folds, np.where(weight > 0, codes, -1))
-            selection, selected = self._search(
+            selection = self._search(
                 points,
                 X=X,
                 strata=codes,
@@ -222,7 +222,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
                 monitor=monitor,
             )
             task = replace(classification, Cs=np.array([self.C_]))
-            result = self._train_best(selection, selected, task, codes)
+            result = self._train_best(selection, task, codes)
             self._finish(result, codes, monitor)
             self._use_out_of_fold(result, codes, weight)
         return self
@@ -255,8 +255,8 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
             given_X,
             self._parameters_of(SVC),
             self._validated(),
-            codes,
             weight,
+            codes,
             self.classes_,
             classification,
             X.dtype,

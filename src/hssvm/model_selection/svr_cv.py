@@ -161,8 +161,8 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
                 given_X,
                 self._parameters_of(SVR) | {"epsilon": self.epsilon_},
                 self._validated(),
-                in_precision_of_rows(y - center, X.dtype, "y"),
                 in_precision_of_rows(weight, X.dtype, "sample_weight"),
+                in_precision_of_rows(y - center, X.dtype, "y"),
                 self.epsilon_,
                 center,
             )
@@ -171,7 +171,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
             failed_folds = find_failed_folds(
                 folds, task, self.error_score, allow_nan=callable(self.refit)
             )
-            selection, selected = self._search(
+            selection = self._search(
                 points,
                 X=X,
                 strata=np.zeros(y.size, np.int64),
@@ -183,7 +183,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
                 monitor=monitor,
             )
             final = Regression(self.C_, self.epsilon_, center)
-            result = self._train_best(selection, selected, final, y)
+            result = self._train_best(selection, final, y)
             self._finish(result, final, y, weight, monitor)
         return self
 

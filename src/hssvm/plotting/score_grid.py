@@ -37,6 +37,8 @@ class ScoreGridDisplay:
         Standard errors of the scores.
     chosen : (int, int), optional
         Row and column of the best, by default the highest score.
+    family : str, optional
+        Kernel and scaling of the candidates, for the title.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class ScoreGridDisplay:
     score_name: str = "score"
     errors: Floats | None = None
     chosen: tuple[int, int] | None = None
+    family: str | None = None
 
     def __post_init__(self) -> None:
         if self.scores.shape != (self.values.size, self.Cs.size):
@@ -93,7 +96,7 @@ class ScoreGridDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: BaseSearch) -> ScoreGridDisplay:
-        """Create the display from the mean scores over the folds.
+        """Create the display from the mean scores over the folds, of the chosen kernel and scaling.
 
         The best scores have been compared on more rows than the others, so that the chosen one need
         not be the highest.
@@ -127,6 +130,7 @@ class ScoreGridDisplay:
             f"mean {name} of {estimator.n_splits_} folds",
             scores.std(axis=2, ddof=1) / scores.shape[2] ** 0.5 if scores.shape[2] > 1 else None,
             (g, c),
+            estimator.family_,
         )
 
     @property
@@ -187,9 +191,10 @@ class ScoreGridDisplay:
         labels = [_number(score, ".3f") for score in self.scores.flat]
         ax.set(xlabel="C", ylabel="width h" if self.parameter == "h" else self.parameter)
         error = "" if self.errors is None else f" ± {_number(self.errors[row, column], '.3f')}"
+        of = "" if self.family is None else f"{self.family}: "
         ax.set_title(
             f"best score {_number(self.scores[row, column], '.3f')}{error}\n"
-            f"{self.parameter} = {value_labels[row]}, C = {C_labels[column]}"
+            f"{of}{self.parameter} = {value_labels[row]}, C = {C_labels[column]}"
         )
 
         ax.set_yticks(range(n_values), value_labels)

@@ -65,7 +65,7 @@ def cv(
     import hssvm
     from hssvm.cli import checks, parsing, tables, training
     from hssvm.cli.context import err, out, working
-    from hssvm.cli.parsing import given, parse_column, parse_columns
+    from hssvm.cli.parsing import as_text, given, parse_column, parse_columns
     from hssvm.cli.progress import showing
     from hssvm.cli.streams import STREAM, save_model
     from hssvm.io.columns import Roles
@@ -104,7 +104,8 @@ def cv(
     name = scoring or ("accuracy" if task is SearchTask.svc else "R^2")
     console.print(f"mean {name}", highlight=False, markup=False)
     console.print(tables.scores(estimator))
-    best = ", ".join(f"{name} = {value:g}" for name, value in estimator.best_params_.items())
+    values = {name: value or "none" for name, value in estimator.best_params_.items()}
+    best = ", ".join(f"{name} = {as_text(value)}" for name, value in values.items())
     console.print(f"best: {best}", highlight=False)
     n_folds, n_rows = counted(estimator.n_splits_, "fold"), counted(estimator.best_n_rows_, "row")
     console.print(

@@ -85,7 +85,9 @@ def check_kernel_parameter(kernel: Any) -> None:
 
 
 def _hint(kernel: Any) -> str:
-    """What to pass instead of a name that is not accepted."""
+    """What to pass instead of a value that is not accepted."""
+    if isinstance(kernel, list | tuple):
+        return "; hssvm.SVCCV and SVRCV choose between several"
     name = kernel.lower() if isinstance(kernel, str) else ""
     known = OTHER_NAMES.get(name, name)
     if known in KERNELS:

@@ -1,0 +1,146 @@
+"""A race of families: the searches of several families run together, in rounds.
+
+All families start on few rows. In every step, each family scores the neighborhood of its best
+candidate; a family that another one beats with confidence gets no more candidates. Of the others,
+a third continues with finer steps and more rows, and the best candidates of all families meet in
+the last rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from hssvm.model_selection.families import Candidate, Family
+from hssvm.model_selection.rounds import FACTOR
+from hssvm.model_selection.search import (
+    MOVES,
+    Pair,
+    Score,
+    Scores,
+    Search,
+    mean_scores,
+    standard_error,
+)
+
+CONFIDENCE = 2.0
+"""A family is beaten if its best candidate scores lower than the best of all by this many standard
+errors of the difference over the folds."""
+
+
+@dataclass(eq=False)
+class Race:
+    """Searches of several families.
+
+    Parameters
+    ----------
+    searches : list of Search
+
+    Attributes
+    ----------
+    running : list of Search
+        The searches that are not beaten.
+    """
+
+    searches: list[Search]
+    running: list[Search] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.running = list(self.searches)
+
+    def walk(self, score: Score, step: int) -> None:
+        """Score candidates until the best of every family has been compared with its neighbors.
+
+        Parameters
+        ----------
+        score : callable
+        step : int
+            See `Search.move`.
+        """
+        for search in self.running:
+            search.recenter()
+        moving = self.running
+        for _ in range(MOVES):
+            moved = [search for search in moving if search.move(score, step)]
+            self._drop_beaten()
+            moving = [search for search in moved if search in self.running]
+            if not moving:
+                break
+
+    def keep_best(self) -> None:
+        """Stop the families with the lowest scores; a third remains."""
+        order = sorted(self.running, key=lambda search: -_mean(search.top))
+        best = order[: math.ceil(len(order) / FACTOR)]
+        self.running = [search for search in self.running if search in best]
+
+    def again(self, score: Score, count: int) -> None:
+        """Score the best candidates of the last round with scores in this one."""
+        means = self._means(self.last_round)
+        if not means:  # with so few rows, no candidate could be scored
+            means = {
+                (s, pair): 0.0
+                for s, search in enumerate(self.searches)
+                for pair in search.rounds[-2]
+            }
+        left = sorted(means, key=lambda key: (-means[key], key))[:count]
+        for s, search in enumerate(self.searches):
+            pairs = [pair for other, pair in left if other == s]
+            for g in dict.fromkeys(g for g, _ in pairs):
+                search.score(score, g, [c for other, c in pairs if other == g])
+
+    def begin_round(self) -> None:
+        """Continue with other scores."""
+        for search in self.searches:
+            search.rounds.append({})
+
+    @property
+    def n_last(self) -> int:
+        """Number of candidates of the last round."""
+        return sum(len(search.rounds[-1]) for search in self.searches)
+
+    @property
+    def last_round(self) -> int:
+        """Index of the last round with scores; 0 if there is none."""
+        return max(search.last_round for search in self.searches)
+
+    def best(self) -> Candidate | None:
+        """Return the candidate with the best mean score; None if none has a score in every fold.
+
+        Ties go to the first family, the smallest gamma, and the smallest C.
+        """
+        means = self._means(self.last_round)
+        if not means:
+            return None
+        s, (g, c) = min(key for key, mean in means.items() if mean == max(means.values()))
+        search = self.searches[s]
+        return Candidate(search.family, search.gammas.value(g), search.Cs.value(c))
+
+    def of(self, family: Family) -> Search:
+        """Return the search of a family."""
+        return next(search for search in self.searches if search.family == family)
+
+    def _means(self, round: int) -> dict[tuple[int, Pair], float]:
+        """Mean scores of a round, by index of the search and pair of positions."""
+        return {
+            (s, pair): mean
+            for s, search in enumerate(self.searches)
+            for pair, mean in search.known(round).items()
+        }
+
+    def _drop_beaten(self) -> None:
+        """Stop the families whose best candidate is beaten by the best of all."""
+        best = max((search.top for search in self.running), key=_mean)
+        if best is None or best.size == 1:  # a single fold tells nothing about the error
+            return
+        self.running = [search for search in self.running if not _is_beaten(search.top, best)]
+
+
+def _mean(scores: Scores | None) -> float:
+    return -math.inf if scores is None else float(mean_scores(scores))
+
+
+def _is_beaten(scores: Scores | None, best: Scores) -> bool:
+    if scores is None:
+        return False
+    differences = best - scores
+    return bool(differences.mean() > CONFIDENCE * standard_error(differences))

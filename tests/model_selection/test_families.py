@@ -1,0 +1,190 @@
+"""Searches over several kernels and scalings, beside the searches of each alone."""
+
+import matplotlib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.svm import SVC as ExactSVC
+
+import hssvm
+from hssvm import SVCCV, SVRCV
+from hssvm.estimators.inputs.parameters import InvalidParameterError
+from hssvm.kernels import Gaussian, Linear
+from hssvm.model_selection.families import Family
+from hssvm.model_selection.race import Race
+from hssvm.model_selection.search import COARSE, FINE, Free, Given, Search
+from hssvm.plotting import ScoreGridDisplay
+
+matplotlib.use("Agg")
+FAMILIES = [Family(kernel, None) for kernel in ("rbf", "exponential", "matern32", "linear")]
+
+
+def race_of(means, noise, n_folds=5, rng=None):
+    """A race of families with these mean scores at their peak; and the candidates by family."""
+    rng = rng or np.random.default_rng(0)
+    scored = {family: [] for family in FAMILIES}
+
+    def score(family, gamma, Cs):
+        scored[family] += [(gamma, C) for C in Cs]
+        loss = 0.01 * np.array([np.log10(gamma) ** 2 + np.log10(C / 10) ** 2 for C in Cs])
+        mean = means[FAMILIES.index(family)] - loss
+        return mean[:, None] + noise * rng.standard_normal((len(Cs), n_folds))
+
+    searches = [Search(family, Free(1.0), Free(1.0, start=2), lambda: False) for family in FAMILIES]
+    return Race(searches), score, scored
+
+
+def test_families_that_are_beaten_get_no_more_candidates(rng):
+    race, score, scored = race_of([0.9, 0.5, 0.6, 0.4], 1e-3, rng=rng)
+    race.walk(score, COARSE)
+    race.walk(score, FINE)
+    assert race.best().family == FAMILIES[0]
+    assert [len(scored[family]) for family in FAMILIES[1:]] == [9, 9, 9]  # one neighborhood
+    assert len(scored[FAMILIES[0]]) == 17
+
+
+def test_families_within_the_error_run_on(rng):
+    race, score, scored = race_of([0.9, 0.9, 0.9, 0.9], 1e-9, rng=rng)
+    race.walk(lambda *at: np.round(score(*at), 6), COARSE)
+    assert len(race.running) == 4
+    race.keep_best()
+    assert len(race.running) == 2
+    race.walk(score, FINE)
+    assert sorted(len(pairs) for pairs in scored.values()) == [9, 9, 17, 17]
+
+
+def test_a_single_fold_beats_nobody():
+    race, score, _ = race_of([0.9, 0.5, 0.6, 0.4], 0.0, n_folds=1)
+    race.walk(score, COARSE)
+    assert len(race.running) == 4
+
+
+def test_the_best_of_all_families_meet_on_more_rows():
+    means = {family: mean for family, mean in zip(FAMILIES, (0.5, 0.8, 0.7, 0.6), strict=True)}
+    race = Race(
+        [Search(family, Given([1.0]), Given([1.0, 2.0]), lambda: False) for family in FAMILIES]
+    )
+    race.walk(lambda family, g, Cs: np.array([[means[family] + 0.01 * C] for C in Cs]), COARSE)
+    race.begin_round()
+    seen = []
+    race.again(lambda family, g, Cs: seen.append((family, Cs)) or np.array([[-C] for C in Cs]), 3)
+    assert seen == [(FAMILIES[1], [2.0, 1.0]), (FAMILIES[2], [2.0])]
+    assert race.best() == (FAMILIES[1], 1.0, 1.0)
+    assert race.of(FAMILIES[0]).grid()[2].shape == (1, 2, 1)
+
+
+def rings(rng, n):
+    X = rng.standard_normal((n, 2))
+    return X, (np.hypot(*X.T) < 1).astype(int)
+
+
+def test_several_kernels_are_as_each_alone(rng):
+    X, y = rings(rng, 240)
+    cv = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(1000)))
+    given = {"Cs": [0.1, 1.0], "gammas": [0.5, 2.0], "cv": cv, "scaling": None, "tol": 1e-6}
+    kernels = ["rbf", "exponential"]
+    model = SVCCV(**given, kernel=kernels).fit(X, y)
+    alone = {kernel: SVCCV(**given, kernel=kernel).fit(X, y) for kernel in kernels}
+    for params, score in zip(
+        model.cv_results_["params"], model.cv_results_["mean_test_score"], strict=True
+    ):
+        single = alone[params["kernel"]]
+        rest = {name: value for name, value in params.items() if name != "kernel"}
+        index = single.cv_results_["params"].index(rest)
+        assert score == single.cv_results_["mean_test_score"][index]
+    best = max(alone.values(), key=lambda single: single.best_score_)
+    assert model.best_score_ == best.best_score_
+    assert model.best_params_ == {**best.best_params_, "kernel": best.kernel}
+    assert_array_equal(model.scores_, best.scores_)
+    assert_array_equal(model.decision_function(X), best.decision_function(X))
+    assert model.kernel_ == best.kernel_
+    one = SVCCV(**given, kernel=["rbf"]).fit(X, y)
+    assert one.cv_results_.keys() == alone["rbf"].cv_results_.keys()
+    assert_array_equal(one.scores_, alone["rbf"].scores_)
+
+
+def test_results_have_the_form_of_a_grid_search(rng):
+    X, y = rings(rng, 200)
+    cv = StratifiedKFold(3)
+    ours = SVCCV(
+        [0.1, 1.0], gammas=[0.3], kernel=["rbf", "linear"], scaling=None, cv=cv, tol=1e-6
+    ).fit(X, y)
+    grid = [{"C": [0.1, 1.0], "gamma": [0.3], "kernel": ["rbf"]}]
+    grid += [{"C": [0.1, 1.0], "kernel": ["linear"]}]
+    theirs = GridSearchCV(ExactSVC(), grid, cv=cv).fit(X, y)
+    assert ours.cv_results_.keys() == theirs.cv_results_.keys() | {"iter", "n_resources"}
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    for name in ("param_C", "param_gamma", "param_kernel"):
+        mine, expected = ours.cv_results_[name], theirs.cv_results_[name]
+        assert mine.dtype == expected.dtype
+        assert_array_equal(np.ma.getmaskarray(mine), np.ma.getmaskarray(expected))
+        assert mine.compressed().tolist() == expected.compressed().tolist()
+    assert ours.best_params_ == theirs.best_params_
+
+
+def test_the_kernel_of_the_data_wins(rng):
+    X = rng.uniform(-2, 2, (500, 4)) * [1, 30, 1, 1]
+    smooth = np.sin(X[:, 0] + X[:, 2] - X[:, 3]) + np.cos(X[:, 2] + X[:, 3])
+    model = SVRCV(
+        kernel=["exponential", "rbf"], scaling=[None, "standard"], cv=3, random_state=0
+    ).fit(X, smooth)
+    assert model.best_params_.keys() == {"C", "gamma", "kernel", "scaling"}
+    assert (model.best_params_["kernel"], model.best_params_["scaling"]) == ("rbf", "standard")
+    assert (model.scaling_, model.feature_factor_ is None) == ("standard", False)
+    assert isinstance(model.kernel_, Gaussian)
+    tried = model.cv_results_["param_kernel"], model.cv_results_["param_scaling"]
+    counts = [np.sum((tried[0] == "exponential") & (tried[1] == scaling)) for scaling in (None,)]
+    assert counts[0] <= 18  # beaten early
+    assert "rbf" in model.summary()
+    scores = model.scores_.mean(axis=2)
+    assert model.best_score_ == pytest.approx(scores[model.best_position()])
+
+
+def test_what_is_saved_and_shown(rng, tmp_path):
+    X, y = rings(rng, 200)
+    model = SVCCV(
+        [0.1, 1.0], gammas=[0.3, 1.0], kernel=["linear", Gaussian(1.0), "rbf"], cv=3,
+        scaling=["minmax", None], random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert len(set(map(str, model.cv_results_["params"]))) == 2 * (2 + 2 + 4)
+    model.save(tmp_path / "model.hssvm")
+    loaded = hssvm.load(tmp_path / "model.hssvm")
+    assert str(loaded.cv_results_["params"]) == str(model.cv_results_["params"])
+    assert loaded.summary() == model.summary()
+    assert (loaded.best_params_, loaded.scaling_) == (model.best_params_, model.scaling_)
+    assert "linear, minmax: 0." in model.summary()
+    title = ScoreGridDisplay.from_estimator(model).plot().ax_.get_title()
+    assert str(model.best_params_["kernel"]) in title
+
+
+def test_scaling_auto_is_a_race_of_two(rng):
+    X, y = rings(rng, 600)
+    names = ["kernel", "scaling", "random_state", "cv"]
+    model = SVCCV(cv=3, random_state=0).fit(X, y)
+    same = SVCCV(cv=3, random_state=0, scaling=[None, "standard"]).fit(X, y)
+    assert model.cv_results_["params"] == same.cv_results_["params"]
+    assert set(model.cv_results_["param_scaling"]) == {None, "standard"}
+    assert set(model.get_params()) > set(names)
+    given = SVCCV([1.0], gammas=[1.0], cv=3).fit(X, y)
+    assert given.scaling_ is None
+    assert "param_scaling" not in given.cv_results_
+
+
+def test_errors_of_several_kernels(rng):
+    X, y = rings(rng, 60)
+    for kernel, text in (
+        ([], "at least one kernel"),
+        (["rbf", "cubic"], "got 'cubic'"),
+        (["rbf", "precomputed"], "pass kernel='precomputed' alone"),
+    ):
+        with pytest.raises(InvalidParameterError, match=text):
+            SVCCV(kernel=kernel).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="scaling must be"):
+        SVCCV(scaling=["standard", "max"]).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="SVCCV and SVRCV choose between several"):
+        hssvm.SVC(kernel=["rbf", "linear"]).fit(X, y)
+    with pytest.raises(ValueError, match="no gamma to choose"):
+        SVCCV(kernel=["linear"], gammas=[1.0]).fit(X, y)
+    both = SVCCV([1.0], kernel=["linear", Linear()], cv=3).fit(X, y)
+    assert "param_gamma" not in both.cv_results_
