@@ -1,4 +1,4 @@
-"""Selection of C and gamma by cross-validation."""
+"""Selection of kernel, scaling, C and gamma by cross-validation."""
 
 from hssvm.model_selection.svc_cv import SVCCV
 from hssvm.model_selection.svr_cv import SVRCV

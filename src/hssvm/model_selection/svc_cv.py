@@ -24,7 +24,7 @@ from hssvm.training.data.precision import in_precision_of_rows
 
 
 class SVCCV(BaseSearch, Classifier):
-    """`SVC` with C and gamma chosen by cross-validation.
+    """`SVC` with C, gamma, kernel and scaling chosen by cross-validation.
 
     The folds are trained on the exact kernel, in rounds: many candidates on few rows, then the best
     of them on three times as many, as in `sklearn.model_selection.HalvingGridSearchCV`. The final
@@ -36,6 +36,9 @@ class SVCCV(BaseSearch, Classifier):
     direction of better scores: on a coarse grid with factors of 10 and at least 2,000 random rows,
     then on a fine grid with factors of 3.2. The last round has half of the rows, as far as their
     kernel matrix is affordable (45,000 to 65,000 rows of few features), and at least 5,000.
+
+    Lists of kernels and scalings are searched together: each combination has its own values of C
+    and gamma, all start on few rows, and those that are clearly beaten stop early.
 
     All pairs of given values are scored. If there are more than three, only the best are scored
     on all rows, or as many as are affordable.
@@ -65,15 +68,18 @@ class SVCCV(BaseSearch, Classifier):
         Time limit in seconds. A part of it, estimated while the folds are solved, is reserved for
         the final model: the search stops when only this part is left, with the best candidate so
         far.
-    scaling : {'auto', 'standard', 'minmax'} or None, default='auto'
-        Scales the features to variance 1, or to [0, 1], with factors computed in `fit`. 'auto' is
-        'standard' if the scales of the features differ so much that the largest dominate, or if
-        the first candidate of a search on dense rows scores better with it; else None.
+    kernel : str, Kernel, callable, or list of these, default='rbf'
+        As in `SVC`; the kernels of a list are compared.
+    scaling : {'auto', 'standard', 'minmax', None}, or list of these, default='auto'
+        Scales the features to variance 1, or to [0, 1], with factors computed in `fit`; the
+        scalings of a list are compared. 'auto' is 'standard' if the scales of the features differ
+        so much that the largest dominate; otherwise, a search on dense rows compares None with
+        'standard', and all else is None.
     memory_limit : float or str, default=None
         As in `SVC`. Folds that do not fit are trained in blocks, each with all folds of at least
         one C. None allows 2 GB for them.
-    kernel, degree, coef0, class_weight, multi_class, probability, tol, max_iter, refine, \
-prediction, approximation, random_state, verbose
+    degree, coef0, class_weight, multi_class, probability, tol, max_iter, refine, prediction, \
+approximation, random_state, verbose
         As in `SVC`; most of them apply only to the final model. Unless `multi_class` is 'ovr', the
         folds are one-vs-one.
 
@@ -82,8 +88,12 @@ prediction, approximation, random_state, verbose
     C_, gamma_ : float
         Values with the best mean score over the folds, the smoothest model in case of a tie.
         `gamma_` is NaN for kernels without one, which `best_params_` leaves out.
+    scaling_ : {'standard', 'minmax'} or None
+        The chosen scaling.
+    family_ : str or None
+        The chosen kernel and scaling, if there were several to choose from.
     Cs_, gammas_ : arrays
-        Values that were tried, ascending.
+        Values that were tried with this kernel and scaling, ascending.
     scores_ : (n_gammas, n_Cs, n_folds) array
         Scores of the last round in which a pair was scored; NaN for pairs that were not tried.
     best_score_ : float
@@ -93,6 +103,7 @@ prediction, approximation, random_state, verbose
     best_n_rows_ : int
         Total number of rows of these folds.
     best_params_ : dict
+        C and gamma; kernel and scaling if several were compared.
     best_index_ : int
         Index in `cv_results_`.
     cv_results_ : dict of arrays
@@ -117,6 +128,9 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
     >>> model = SVCCV(Cs=[1, 10], gammas=[0.1, 1], random_state=0).fit(X, y)
     >>> model.scores_.shape
     (2, 2, 5)
+    >>> model = SVCCV(kernel=["linear", "rbf"], random_state=0).fit(X, y)
+    >>> model.best_params_["kernel"]
+    'rbf'
     """
 
     _default_scoring = "accuracy"
@@ -141,7 +155,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["auto", "standard", "minmax"] | None = "auto",
+        scaling: Any = "auto",
         approximation: Approximation | None = None,
         memory_limit: float | str | None = None,
         random_state: Any = None,
@@ -175,7 +189,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> SVCCV:
-        """Select C and gamma, and train with them on all rows.
+        """Select the parameters, and train with them on all rows.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ TUBE = 0.1
 
 
 class SVRCV(BaseSearch, Regressor):
-    """`SVR` with C and gamma chosen by cross-validation.
+    """`SVR` with C, gamma, kernel and scaling chosen by cross-validation.
 
     It searches like `SVCCV`; the values of C are multiples of the standard deviation of y, so
     that y need not be scaled.
@@ -43,9 +43,9 @@ class SVRCV(BaseSearch, Regressor):
         An int is a number of folds of shuffled rows.
     scoring : str, callable, list, tuple or dict, default=None
         As in `SVCCV`; None means R^2.
-    refit, error_score, max_time, scaling, memory_limit
+    refit, error_score, max_time, kernel, scaling, memory_limit
         As in `SVCCV`.
-    kernel, degree, coef0, tol, max_iter, refine, prediction, approximation, out_of_fold, \
+    degree, coef0, tol, max_iter, refine, prediction, approximation, out_of_fold, \
 random_state, verbose
         As in `SVR`; most of them apply only to the final model.
 
@@ -54,8 +54,8 @@ random_state, verbose
     C_, gamma_ : float
         Values with the best mean score over the folds, the smoothest model in case of a tie.
     epsilon_ : float
-    Cs_, gammas_, scores_, best_score_, best_n_rows_, best_params_, best_index_, cv_results_, \
-multimetric_, n_splits_
+    scaling_, family_, Cs_, gammas_, scores_, best_score_, best_n_rows_, best_params_, \
+best_index_, cv_results_, multimetric_, n_splits_
         As in `SVCCV`.
     support_, support_vectors_, dual_coef_, intercept_, n_iter_, kernel_, fit_report_, \
 out_of_fold_decision_, nonconformity_scores_, n_features_in_
@@ -99,7 +99,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["auto", "standard", "minmax"] | None = "auto",
+        scaling: Any = "auto",
         approximation: Approximation | None = None,
         out_of_fold: bool = False,
         memory_limit: float | str | None = None,
@@ -133,7 +133,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> SVRCV:
-        """Select C and gamma, and train with them on all rows.
+        """Select the parameters, and train with them on all rows.
 
         Parameters
         ----------
