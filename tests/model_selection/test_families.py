@@ -3,12 +3,12 @@
 import matplotlib
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as ExactSVC
 
 import hssvm
-from hssvm import SVCCV, SVRCV
+from hssvm import SVCCV, SVR, SVRCV
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian, Linear
 from hssvm.model_selection.families import Family
@@ -188,3 +188,35 @@ def test_errors_of_several_kernels(rng):
         SVCCV(kernel=["linear"], gammas=[1.0]).fit(X, y)
     both = SVCCV([1.0], kernel=["linear", Linear()], cv=3).fit(X, y)
     assert "param_gamma" not in both.cv_results_
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
+def test_every_fold_learns_scales_from_the_rows_it_trains_on(kernel, rng):
+    X = rng.standard_normal((240, 5))
+    y = np.sin(2 * X[:, 0]) + 0.05 * rng.standard_normal(240)
+    cv = KFold(3, shuffle=True, random_state=int(rng.integers(1000)))
+    same = {"kernel": kernel, "scaling": "learned", "epsilon": 0.05, "tol": 1e-6}
+    model = SVRCV([10.0], gammas=[0.3], cv=cv, random_state=1, **same).fit(X, y)
+    alone = SVR(10.0, gamma=0.3, random_state=1, **same)
+    expected = cross_val_score(alone, X, y, cv=cv)
+    assert_allclose(model.scores_[0, 0], expected, atol=1e-4)
+    assert_allclose(model.predict(X), alone.fit(X, y).predict(X), atol=1e-3)
+    assert_array_equal(model.feature_factor_, alone.feature_factor_)
+
+
+def test_learned_scales_win_where_most_features_are_noise(rng):
+    X = rng.standard_normal((400, 12))
+    y = np.sin(2 * X[:, 0]) + np.cos(X[:, 1])
+    model = SVRCV(kernel=["rbf", "exponential"], scaling=["standard", "learned"], cv=3).fit(X, y)
+    assert model.scaling_ == "learned"
+    assert model.best_params_["scaling"] == "learned"
+    assert model.feature_factor_[:2].min() > 3 * model.feature_factor_[2:].max()
+    scaling = model.cv_results_["param_scaling"]
+    assert np.sum(scaling == "standard") < np.sum(scaling == "learned")
+
+
+def test_learned_scales_need_distances(rng):
+    X, y = rings(rng, 60)
+    model = SVCCV(kernel=["rbf", "linear"], scaling=["learned", None])
+    with pytest.raises(InvalidParameterError, match="depends on distances, but kernel='linear'"):
+        model.fit(X, y)

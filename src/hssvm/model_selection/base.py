@@ -218,8 +218,8 @@ class BaseSearch(SearchedModel):
         """Train with the best parameters on all rows, and set the fitted attributes."""
         kernel, config = selection.make_kernel(self._family.kernel, self.gamma_), selection.config
         data = FitInput(selection.X, y, selection.weight, None)
-        run = config.seed, selection.report, selection.monitor
-        X = self._scale(*self._family, task, data, *run)
+        report, monitor = selection.report, selection.monitor
+        X = self._scale(*self._family, task, data, config.seed, report, monitor)
         # On the exact kernel, the out-of-fold score takes 5 to 15 % of the time of a search.
         only_score = not config.held_out and config.memory_limit is None
         only_score = only_score and config.is_exact(kernel, X)

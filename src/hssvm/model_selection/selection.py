@@ -168,7 +168,9 @@ class Selection:
         Cs = self._axis_of_C()
         if not has_gamma(kernel):
             if not isinstance(self.gammas, str) and len(self.families) == 1:
-                raise value_error(f"kernel {kernel!r} has no gamma to choose; leave out {api:gammas}")
+                raise value_error(
+                    f"kernel {kernel!r} has no gamma to choose; leave out {api:gammas}"
+                )
             return Given([math.nan]), Cs
         if isinstance(self.gammas, str):
             return Free(gamma_of_rows(kernel, "scale", X, self.weight)), Cs
