@@ -42,7 +42,7 @@ from hssvm.model_selection.baseline import check_baseline
 from hssvm.model_selection.families import check_kernels, listed
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
-from hssvm.model_selection.search import Given
+from hssvm.model_selection.search import Given, mean_scores
 from hssvm.model_selection.searched import SearchedModel
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.training import Task, TrainingResult, plan_task, train
@@ -182,7 +182,8 @@ class BaseSearch(SearchedModel):
         report, monitor, n_rows = selection.report, selection.monitor, selection.strata.size
         if selected.cut_short:
             searches = selected.race.searches
-            n_scored = sum(len(search.scored) for search in searches)
+            scores = [scores for search in searches for scores in search.scored.values()]
+            n_scored = int(np.count_nonzero(~np.isnan(mean_scores(np.array(scores)))))
             n_given = sum(
                 len(search.gammas.required) * len(search.Cs.required) for search in searches
             )
