@@ -10,6 +10,7 @@ from importlib import import_module
 from benchmarks.results import RESULTS, ROOT, Results
 
 MODULES = {
+    "values": "benchmarks.micro.values",
     "single_rows": "benchmarks.micro.single_rows",
     "streaming": "benchmarks.micro.streaming",
     "many_classes": "benchmarks.peers.many_classes",

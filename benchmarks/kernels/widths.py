@@ -63,7 +63,7 @@ def mean_table(results):
         ratios = [[run[label] / min(run[other] for other in labels) for label in labels]
                   for run in runs]  # fmt: skip
         lines.append([f'`"{kernel}"`', *(number(value, 3) for value in np.mean(ratios, axis=0))])
-    return table(HEAD("kernel"), lines)
+    return table(heads("kernel"), lines)
 
 
 def sets_table(results):
@@ -73,10 +73,10 @@ def sets_table(results):
         [name, *(number(results.runs[f"{name}: exponential"][label], 3) for label in labels)]
         for name in prefixes(results)
     ]
-    return table(HEAD("exponential kernel"), lines)
+    return table(heads("exponential kernel"), lines)
 
 
-def HEAD(first):
+def heads(first):
     return [first, "1/4", "1/2", '**gamma="scale"**', "2", "4", "1 / (p variance)"]
 
 

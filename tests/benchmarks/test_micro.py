@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from benchmarks.micro import busy, engine, reduced, threads
+from benchmarks.micro import busy, engine, reduced, threads, values
 
 PARAMETERS = {"C": 10.0, "gamma": 1.0}
 
@@ -122,3 +122,15 @@ def test_engine(disks, run_command, monkeypatch):
     lines = tables["engine"].splitlines()
     assert lines[2:4] == ["| rows x features | 1,500 x 2 |", "| gamma | 1 |"]
     assert "| the dense matrix | 0.018 GB |" in lines
+
+
+def test_values(run_command, monkeypatch):
+    monkeypatch.setattr(values, "FEATURES", [8])
+    monkeypatch.setattr(values, "N_Y", 100)
+    results, tables = run_command(values, "--repeats", 2)
+    assert list(results.runs) == [f"{form} {dtype}: 8" for form, dtype in values.FORMATS]
+    lines = tables["rates"].splitlines()
+    assert len(lines) == 6
+    assert lines[2].startswith("| dense float32 | 8 | ")
+    run = results.runs["dense float32: 8"]
+    assert lines[2].endswith(f" {values.number(run['Gaussian'] / run['L1'], 2)} |")

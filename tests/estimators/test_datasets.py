@@ -4,8 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC as LIBSVM
 
 from hssvm import HSS, SVC, SVCCV, svc_path
 
@@ -65,3 +69,33 @@ def test_cross_validation_agrees_with_a_fit_per_fold(data):
     assert np.abs(model.scores_[0] - scores).max() <= 0.003
     means = scores.mean(axis=1)
     assert means[np.flatnonzero(Cs == model.C_)[0]] >= means.max() - 0.001
+
+
+L1_SETS = ["a9a", "diabetes", "ijcnn1", "cod-rna", "skin_nonskin", "covtype.binary", "phishing",
+           "higgs_sample", "susy_sample", "australian"]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", L1_SETS)
+def test_the_l1_kernel_gives_the_same_model_as_libsvm_on_its_matrix(data, name):
+    X, y, X_test, _ = data(name, max_train=2000)
+    X, X_test = (Z.toarray() if scipy.sparse.issparse(Z) else Z for Z in (X, X_test[:2000]))
+    scaler = StandardScaler().fit(X)
+    X, X_test = (scaler.transform(Z).astype(np.float64) for Z in (X, X_test))
+    gamma = 1 / X.shape[1]
+    K, cross = laplacian_kernel(X, gamma=gamma), laplacian_kernel(X_test, X, gamma=gamma)
+    theirs = LIBSVM(C=10, kernel="precomputed", tol=1e-7).fit(K, y)
+    ours = SVC(C=10, kernel="laplacian", gamma=gamma, refine=True, tol=1e-7).fit(X, y)
+    values = ours.decision_function(X_test)
+    np.testing.assert_allclose(values, theirs.decision_function(cross), atol=1e-4)
+    clear = np.abs(values) > 1e-4
+    assert clear.mean() > 0.99
+    np.testing.assert_array_equal(ours.predict(X_test)[clear], theirs.predict(cross)[clear])
+    assert dual(ours, K) == pytest.approx(dual(theirs, K), rel=1e-6)
+
+
+def dual(model, K):
+    """Objective of the dual, to be maximized."""
+    z = np.zeros(len(K))
+    z[model.support_] = model.dual_coef_[0]
+    return np.abs(z).sum() - z @ K @ z / 2
