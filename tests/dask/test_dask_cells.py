@@ -147,7 +147,7 @@ def test_max_time_keeps_complete_trees(inside, rng, monkeypatch):
 def test_cells_after_the_deadline_are_not_trained(probability, inside, rng, monkeypatch):
     X, y = waves_and_bowls(rng, 4000)
     late = types.SimpleNamespace(time=lambda: 1e12)
-    monkeypatch.setattr(hssvm.dask.cells.train, "time", late)
+    monkeypatch.setattr(hssvm.dask.deadline, "time", late)
     model = hssvm.dask.SVC(
         gamma=0.4, approximation=Cells(500), probability=probability, max_time=1e4, client=inside
     )

@@ -90,7 +90,7 @@ def test_a_search_tells_its_rounds(rng, collected):
         scores = np.where(results["iter"] == i, results["mean_test_score"], -np.inf)
         shown = re.fullmatch(
             r"round (\d) of 2, ([\d,]+) rows: (\d) candidates?, best score (\S+) at "
-            r"C=(\S+), gamma=(\S+)",
+            r"rbf, C=(\S+), gamma=(\S+)",
             text,
         )
         index, n_rows, count, score, C, gamma = (float(g.replace(",", "")) for g in shown.groups())
@@ -104,7 +104,7 @@ def test_a_search_tells_its_rounds(rng, collected):
 def test_kernels_without_gamma_have_rounds(rng, collected):
     with listening(collected):
         SVCCV(Cs=[0.1, 1.0], kernel="linear", cv=3).fit(*data(rng, 200))
-    assert re.search(r" at C=\S+$", collected.progress.rounds[0])
+    assert re.search(r" at linear, C=\S+$", collected.progress.rounds[0])
 
 
 def test_time_left_is_at_the_pace_so_far(monkeypatch):
@@ -206,7 +206,7 @@ def test_fits_in_other_threads_have_their_own_listeners(rng):
         told = list(pool.map(fit, [0.25, 4.0]))
     for texts, C in zip(told, ("0.25", "4"), strict=True):
         assert texts
-        assert all(f" at C={C}, " in text for text in texts)
+        assert all(f" at rbf, C={C}, " in text for text in texts)
 
 
 def test_what_a_listener_fits_is_not_heard(rng):

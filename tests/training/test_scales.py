@@ -82,7 +82,8 @@ def test_relevant_features_are_found(kind, p, rng):
     scales = learn_scales(X, value_targets(y), np.ones(1200), kind)
     assert scales.n_steps > 0
     assert scales.factors[:5].min() > 3 * scales.factors[5:].max()
-    assert scales.errors[scales.n_steps] < 0.7 * scales.errors[0]
+    most = 0.9 if kind is Laplacian else 0.7  # it sees single features without scales, too
+    assert scales.errors[scales.n_steps] < most * scales.errors[0]
     power = 1 if kind is Laplacian else 2
     assert_allclose(np.mean(scales.factors**power), 1)
 

@@ -54,7 +54,9 @@ def listed(value: Any) -> list[Any]:
 def check_kernels(kernels: Any) -> None:
     """Raise an error unless `kernels` is a kernel, or several kernels of rows of numbers."""
     if not listed(kernels):
-        raise InvalidParameterError("kernel is an empty list; pass at least one kernel")
+        raise InvalidParameterError(
+            f"kernel must be a kernel or a non-empty list of kernels, got {kernels!r}"
+        )
     for kernel in listed(kernels):
         check_kernel_parameter(kernel)
         if kernel is not kernels and indexed_kernel(kernel) is not None:
