@@ -61,13 +61,22 @@ Objective objective(const SmallProblem<T>& problem, double b) {
     return sums;
 }
 
+// The unit of violations: half the range of the linear term, 1 for two classes
+template <class T>
+double size_of_targets(const SmallProblem<T>& problem) {
+    const auto [lowest, highest] = std::minmax_element(problem.linear, problem.linear + problem.n);
+    const double half = problem.n > 0 ? (static_cast<double>(*highest) - *lowest) / 2 : 0;
+    return half > 0 ? half : 1;
+}
+
 // Steps until the gap is at most tol, rounding errors prevent it, max_steps are made, or the watch
 // says stop. The gradient is computed anew after a few steps per row, which costs less than they
 // do.
 template <class T, class Matrix>
 SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps,
                         Watch& watch) {
-    const double first_violation = std::max(2e-3, 10 * tol);
+    const double unit = size_of_targets(problem);
+    const double first_violation = std::max(2e-3, 10 * tol) * unit;
     const double eps = std::numeric_limits<T>::epsilon();
     const Index between = 1000 + 4 * problem.n;
     const int patience = 10;  // checks without a better dual objective before giving up
@@ -79,7 +88,7 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
     int since_best = 0;
     update_values(K, problem);
     for (;;) {
-        double size = 1;
+        double size = unit;
         for (Index i = 0; i < problem.n; ++i) {
             g[i] = static_cast<T>(problem.F[i] - problem.linear[i]);
             size = std::max(size, std::abs(problem.F[i]));

@@ -74,6 +74,21 @@ def test_other_problems(rng):
     assert_allclose(solution.Z.sum(), 45)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("power", [-40, -10, 10, 40])
+def test_the_unit_of_the_targets_does_not_matter(dtype, power, rng):
+    """Powers of 2 change no digit."""
+    X = rng.standard_normal((300, 3)).astype(dtype)
+    y = np.sin(X.sum(axis=1, keepdims=True)).astype(dtype)
+    found = []
+    for unit in (1, 2.0**power):
+        bound, epsilon = np.full((300, 1), 10 * unit, dtype), np.array([0.1 * unit])
+        problem = SVRProblem(y * dtype(unit), bound, epsilon)
+        found.append(solve(problem, Gaussian(1.0), X, np.zeros((300, 1), dtype), 1e-3))
+    assert found[0].n_iter == found[1].n_iter
+    assert_allclose(found[1].Z, found[0].Z * unit, rtol=1e-6)
+
+
 def test_a_start_is_used(rng):
     X, y = two_moons(rng, 300)
     problem = SVCProblem(10 * y[:, None])

@@ -103,10 +103,11 @@ class ExactSolver:
         solution = Solution.empty(Z)
         interior = problem.n <= INTERIOR_ROWS and INTERIOR_BYTES * problem.n**2 <= self.memory
         max_work = self.max_work
-        if interior:
-            cube = costs.SECONDS_PER_INTERIOR_CUBE * problem.n**3
-            enough = costs.SECONDS_PER_INTERIOR_POINT + cube  # SMO gets the same time first
-            max_work = min(max_work, problem.k * enough)
+        cube = costs.SECONDS_PER_INTERIOR_CUBE * problem.n**3
+        enough = problem.k * (costs.SECONDS_PER_INTERIOR_POINT + cube)
+        interior = interior and enough <= self.max_work
+        if interior:  # SMO gets the same time first
+            max_work = min(max_work, enough)
         for goal in [POLISH_TOL, self.tol] if self.polishes else [self.tol]:
             solve_small(
                 problem, self.kernel, K.X, solution, goal, max_work, monitor.stop,
