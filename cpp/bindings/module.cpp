@@ -6,6 +6,7 @@
 NB_MODULE(_core, m) {
     bindings::load_lapack();
     bindings::bind_threads(m);
+    bindings::bind_data(m);
     bindings::bind_kernel(m);
     bindings::bind_tree(m);
     bindings::bind_predict(m);

@@ -8,6 +8,7 @@ namespace nb = nanobind;
 
 void load_lapack();
 void bind_threads(nb::module_& m);
+void bind_data(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_tree(nb::module_& m);
 void bind_predict(nb::module_& m);

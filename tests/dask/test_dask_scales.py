@@ -3,6 +3,7 @@
 import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose
 from test_summary import cut_rows, describe_all
 
@@ -65,6 +66,33 @@ def test_scales_are_those_of_the_sample(rng):
     assert layout.scale_gamma == pytest.approx(scale_gamma(Gaussian, scaled, weight))
     found = summary.scale_gamma(Exponential, layout.scaling)
     assert found == pytest.approx(median_gamma(Exponential, scaled, weight), rel=0.1)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential"])
+@pytest.mark.parametrize("kind", ["quantiles", "learned-quantiles"])
+def test_a_sample_of_all_rows_has_the_quantiles_of_a_local_fit(kind, kernel, client, rng):
+    X, y = one_relevant(rng, 2000)
+    X = np.exp((X - 5) / X.std(axis=0)).astype(np.float32)
+    chunks = da.from_array(X, chunks=(500, 6)), da.from_array(y, chunks=500)
+    parameters = {"C": 10, "kernel": kernel, "scaling": kind, "random_state": 0}
+    model = hssvm.dask.SVC(**parameters, refine=True, client=client).fit(*chunks)
+    local = hssvm.SVC(**parameters).fit(X, y)
+    gathered = model.to_local()
+    assert np.array_equal(gathered.feature_quantiles_, local.feature_quantiles_)
+    assert model.kernel_.gamma == pytest.approx(local.kernel_.gamma, rel=0.1)
+    assert_allclose(gathered.decision_function(X), model.decision_function(X), atol=1e-3)
+    assert model.score(X, y) == pytest.approx(local.score(X, y), abs=0.03)
+    if kind == "quantiles":
+        assert gathered.feature_factor_ is None
+    else:
+        assert gathered.feature_importances_.argmax() == 5
+
+
+def test_quantiles_of_sparse_rows_are_refused(client, rng):
+    X, y = one_relevant(rng, 200)
+    rows = da.from_array(X, chunks=(100, 6)).map_blocks(scipy.sparse.csr_matrix)
+    with pytest.raises(ValueError, match="scaling='standard'"):
+        hssvm.dask.SVC(scaling="quantiles", client=client).fit(rows, da.from_array(y, chunks=100))
 
 
 def test_errors_say_what_to_do(client, rng):

@@ -97,7 +97,7 @@ def test_few_rows_are_standardized(rng):
     model = SVC(scaling="learned").fit(X, y)
     assert_allclose(model.feature_factor_, 1 / X.std(axis=0))
     assert_allclose(model.feature_importances_, 1 / 8)
-    assert "too few: features are standardized" in model.summary()
+    assert "too few: all features count equally" in model.summary()
 
 
 def test_noise_is_standardized(rng):

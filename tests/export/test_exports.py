@@ -35,6 +35,9 @@ NAMES = np.array(["ant", "bee", "cat"])
 MODELS = {
     "exact": SVC(random_state=0),
     "scaled": SVC(scaling="standard"),
+    "quantiles": SVC(scaling="quantiles"),
+    "learned quantiles": SVR(scaling="learned-quantiles", random_state=0),
+    "quantiles, cells": SVC(scaling="quantiles", **cells(2)),
     "one tree": SVC(**leaves(1)),
     "forest": SVC(**leaves(3)),
     "one-vs-one": SVC(multi_class="ovo"),

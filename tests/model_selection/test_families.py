@@ -12,6 +12,7 @@ from hssvm import SVCCV, SVR, SVRCV
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian, Linear
 from hssvm.model_selection.families import Family
+from hssvm.model_selection.fold_fitter import make_groups
 from hssvm.model_selection.race import Race
 from hssvm.model_selection.search import COARSE, FINE, Free, Given, Search
 from hssvm.plotting import ScoreGridDisplay
@@ -191,17 +192,19 @@ def test_errors_of_several_kernels(rng):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "exponential"])
-def test_every_fold_learns_scales_from_the_rows_it_trains_on(kernel, rng):
+@pytest.mark.parametrize("scaling", ["learned", "quantiles", "learned-quantiles"])
+def test_every_fold_learns_its_scaling_from_the_rows_it_trains_on(scaling, kernel, rng):
     X = rng.standard_normal((240, 5))
     y = np.sin(2 * X[:, 0]) + 0.05 * rng.standard_normal(240)
     cv = KFold(3, shuffle=True, random_state=int(rng.integers(1000)))
-    same = {"kernel": kernel, "scaling": "learned", "epsilon": 0.05, "tol": 1e-6}
+    same = {"kernel": kernel, "scaling": scaling, "epsilon": 0.05, "tol": 1e-6}
     model = SVRCV([10.0], gammas=[0.3], cv=cv, random_state=1, **same).fit(X, y)
     alone = SVR(10.0, gamma=0.3, random_state=1, **same)
     expected = cross_val_score(alone, X, y, cv=cv)
     assert_allclose(model.scores_[0, 0], expected, atol=1e-4)
     assert_allclose(model.predict(X), alone.fit(X, y).predict(X), atol=1e-3)
     assert_array_equal(model.feature_factor_, alone.feature_factor_)
+    assert_array_equal(model.feature_quantiles_, alone.feature_quantiles_)
 
 
 def test_learned_scales_win_where_most_features_are_noise(rng):
@@ -220,3 +223,30 @@ def test_learned_scales_need_distances(rng):
     model = SVCCV(kernel=["rbf", "linear"], scaling=["learned", None])
     with pytest.raises(InvalidParameterError, match="depends on distances, but kernel='linear'"):
         model.fit(X, y)
+
+
+def test_quantiles_are_shared_by_kernels_and_learned_scales_are_not(rng, monkeypatch):
+    made = []
+
+    def make(X, folds, scaling_of):
+        made.append(folds)
+        return make_groups(X, folds, scaling_of)
+
+    monkeypatch.setattr("hssvm.model_selection.fold_solver.make_groups", make)
+    X, y = rings(rng, 150)
+    same = {"Cs": [1.0], "gammas": [0.5], "kernel": ["rbf", "laplacian"], "cv": 3}
+    for scaling, count in (("quantiles", 1), ("learned-quantiles", 2)):
+        made.clear()
+        SVCCV(scaling=scaling, **same).fit(X, y)
+        assert len(made) == count
+
+
+def test_quantiles_win_where_features_are_skewed(rng, tmp_path):
+    Z = rng.standard_normal((400, 3))
+    model = SVRCV(scaling=["standard", "quantiles"], cv=3, random_state=0)
+    model.fit(np.exp(3 * Z), np.sin(2 * Z[:, 0]) + Z[:, 1])
+    assert model.scaling_ == model.best_params_["scaling"] == "quantiles"
+    model.save(tmp_path / "model.hssvm")
+    loaded = hssvm.load(tmp_path / "model.hssvm")
+    assert loaded.summary() == model.summary()
+    assert_array_equal(loaded.predict(np.exp(3 * Z)), model.predict(np.exp(3 * Z)))

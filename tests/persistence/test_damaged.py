@@ -46,6 +46,7 @@ MODELS = {
         np.float64,
         np.asarray,
     ),
+    "quantiles": (SVC(scaling="learned-quantiles"), np.float32, np.asarray),
 }
 
 THREE_CLASSES = "leafwise", "cells", "cells of pairs"

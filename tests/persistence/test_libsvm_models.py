@@ -287,6 +287,7 @@ def test_approximations_are_refused(approximation, X, rng, tmp_path, monkeypatch
         (SVC(multi_class="ovr"), 3, "one-vs-rest; fit with multi_class='ovo'"),
         (SVC(scaling="standard"), 2, "pass range_path"),
         (SVC(scaling="minmax"), 3, "pass range_path"),
+        (SVC(scaling="quantiles"), 2, "quantiles of the features; fit with scaling='standard'"),
     ],
 )
 def test_what_libsvm_cannot_express_is_refused(model, n_classes, message, X, rng, tmp_path):

@@ -314,12 +314,13 @@ def rings(rng, n):
     return X, np.hypot(*X.T) < 1
 
 
+@pytest.mark.parametrize("scaling", ["standard", "quantiles"])
 @pytest.mark.parametrize("refine", [False, True])
-def test_boundary(refine, rng):
+def test_boundary(refine, scaling, rng):
     X, y = rings(rng, 2500)
     approximation = None if refine else HSS(n_trees=1)
     model = SVC(
-        C=10, refine=refine, approximation=approximation, scaling="standard", random_state=0
+        C=10, refine=refine, approximation=approximation, scaling=scaling, random_state=0
     ).fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y).plot()
     assert (display.leaves is None) == refine
@@ -343,7 +344,7 @@ def test_a_forest_is_the_mean_of_its_trees(kind, rng):
     elif kind == "cells":
         model = SVC(C=10, approximation=Cells(size=200, n_trees=3), random_state=0).fit(X, y)
     else:
-        model = SVC(C=10, **small_forest(scaling="standard")).fit(X, y)
+        model = SVC(C=10, **small_forest(scaling="quantiles")).fit(X, y)
     forest = BoundaryDisplay.from_estimator(model, X, y).plot()
     trees = [BoundaryDisplay.from_estimator(model, X, y, tree=tree) for tree in range(3)]
     assert forest.leaves is None and "leaves" not in forest.ax_.get_title()

@@ -35,6 +35,7 @@ PHRASES = {
     "SVR": "--task svr",
     "max_rank or leaf_size": "--max-rank",
     "n_trees=None": "leave out --trees",
+    "pass X.toarray()": "pass a CSV file",
     "pass X in float32": "leave out --double",
     "pass X in float64": "use --double",
     "read with dtype=np.float64": "use --double",

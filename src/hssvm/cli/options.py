@@ -45,7 +45,9 @@ class Scaling(StrEnum):
     none = "none"
     standard = "standard"
     minmax = "minmax"
+    quantiles = "quantiles"
     learned = "learned"
+    learned_quantiles = "learned-quantiles"
 
 
 class Kernel(StrEnum):

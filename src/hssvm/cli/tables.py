@@ -89,7 +89,9 @@ def describe(model: Any) -> str:
     lines.append(f"support vectors  {_n_support(model)}")
     if hasattr(model, "C_"):
         lines.append(f"C                {model.C_:g}")
-    if model.feature_factor_ is not None:
+    if model.feature_quantiles_ is not None:
+        lines.append("scaling          features are replaced by normal scores before the kernel")
+    elif model.feature_factor_ is not None:
         lines.append("scaling          features are scaled before the kernel")
     importances = getattr(model, "feature_importances_", None)
     if importances is not None:

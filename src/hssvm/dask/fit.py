@@ -72,7 +72,7 @@ def fit(
     describe : callable
         Called with the layout of the rows; returns the kernel and the task.
     config : TrainingConfig
-    scaling : {None, 'standard', 'minmax', 'learned'}
+    scaling : {None, 'standard', 'minmax', 'quantiles', 'learned', 'learned-quantiles'}
     radial : type or None
         The kernel if it is radial.
     classify : bool

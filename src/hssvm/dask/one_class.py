@@ -72,7 +72,7 @@ scaling, approximation, random_state, verbose
         max_iter: int | None = None,
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "quantiles"] | None = None,
         approximation: HSS | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -27,7 +27,7 @@ from hssvm.training import FitReport, Route, TrainingConfig
 from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.scales.learn import HALF_ROWS, LearnedScales
-from hssvm.training.scales.scaling import learned_scaling
+from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
 
 SUMMARIES_PER_TASK = 32
 """Number of summaries that one task merges."""
@@ -131,8 +131,8 @@ class Plan:
         if not summary.weighted.total > 0:
             raise ValueError("sample_weight is zero for all rows; some must be positive")
         n_parts = max(1, min(n_parts, summary.n_rows // min_part_rows))
-        scale, scales = summary.scaling("standard" if scaling == "learned" else scaling), None
-        if scaling == "learned":
+        scale, scales = summary.scaling(base_of(scaling)), None
+        if scaling in LEARNED:
             assert kernel is not None
             scale, scales = learned_scaling(
                 scale,
@@ -207,7 +207,7 @@ def plan(
     n_parts : int
         Maximum number of parts; there are fewer if they would have fewer than `min_part_rows` rows.
     seed : int
-    scaling : {None, 'standard', 'minmax', 'learned'}
+    scaling : {None, 'standard', 'minmax', 'quantiles', 'learned', 'learned-quantiles'}
     classify : bool
         Whether y are labels.
     min_part_rows : int
@@ -226,7 +226,7 @@ def plan(
     if n_parts < 1:
         raise ValueError(f"n_parts must be at least 1, got {n_parts}; start some workers")
     n_sample = SAMPLE_PER_PART * n_parts
-    if scaling == "learned":
+    if scaling in ("quantiles", *LEARNED):
         n_sample = max(n_sample, 2 * HALF_ROWS)
     # Twice the mean, so that partitions of twice the mean size do not reduce the sample.
     n_keep = 2 * n_sample // len(partitions) + 100

@@ -16,7 +16,7 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.radial import RadialKernel
 from hssvm.training.data.moments import Moments, feature_range
 from hssvm.training.data.scaling import SCALINGS, Scaling
-from hssvm.training.data.widths import median_gamma, moments_gamma, uses_moments
+from hssvm.training.data.widths import moments_gamma, scale_gamma, uses_moments
 from hssvm.training.tasks import Targets, class_targets, value_targets
 
 MAX_CLASSES = 10_000
@@ -108,11 +108,13 @@ class DataSummary:
         return int(self.lowest.shape[0])
 
     def scaling(self, kind: str | None) -> Scaling:
-        """Compute the scaling of all rows; see `Scaling.of`."""
+        """Compute the scaling of all rows, or quantiles of the sample; see `Scaling.of`."""
         if kind not in SCALINGS:
-            raise ValueError(f"scaling must be None, 'standard' or 'minmax', got {kind!r}")
+            raise ValueError(f"scaling must be one of {SCALINGS}, got {kind!r}")
         if kind is None:
             return Scaling()
+        if kind == "quantiles":
+            return Scaling.of(self.sample.X.astype(self.dtype, copy=False), kind)
         if kind == "standard":
             return Scaling.standard(self.moments, sparse=self.sparse)
         return Scaling.minmax(self.lowest, self.highest, sparse=self.sparse)
@@ -129,11 +131,10 @@ class DataSummary:
 
     def scale_gamma(self, kernel: type[RadialKernel] | None, scaling: Scaling) -> float:
         """Value of gamma='scale' for the scaled rows: from all of them, or from the sample."""
-        if uses_moments(kernel):
+        if scaling.quantiles is None and uses_moments(kernel):
             moments = self.weighted.scaled(scaling.shift, scaling.factor)
             return moments_gamma(self.n_features, moments.overall_variance)
-        assert kernel is not None
-        return median_gamma(kernel, scaling(self.sample.X), self.sample.weight)
+        return scale_gamma(kernel, scaling(self.sample.X), self.sample.weight)
 
 
 def describe(

@@ -102,7 +102,8 @@ refine, scaling, approximation, probability, random_state, verbose
         max_iter: int | None = None,
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
-        scaling: Literal["standard", "minmax", "learned"] | None = None,
+        scaling: Literal["standard", "minmax", "quantiles", "learned", "learned-quantiles"]
+        | None = None,
         approximation: Approximation | None = None,
         probability: Literal["sigmoid", "isotonic", "temperature"] | bool | None = None,
         random_state: Any = None,

@@ -74,7 +74,8 @@ scaling, approximation, random_state, verbose
         max_iter: int | None = None,
         max_time: float | None = None,
         refine: bool | Literal["auto"] = "auto",
-        scaling: Literal["standard", "minmax", "learned"] | None = None,
+        scaling: Literal["standard", "minmax", "quantiles", "learned", "learned-quantiles"]
+        | None = None,
         approximation: Approximation | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -49,7 +49,7 @@ from hssvm.training import (
 from hssvm.training.cost import estimate_cost
 from hssvm.training.data.scaling import Scaling, require_moderate
 from hssvm.training.reports.estimate import CostEstimate
-from hssvm.training.scales.scaling import learned_scaling
+from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
 from hssvm.training.warm_start import LastFit
 
 NO_OUT_OF_FOLD = Message(
@@ -134,12 +134,12 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         monitor: Monitor,
     ) -> Rows:
         """Compute the scaling of the rows of a fit, and apply it."""
-        if kind != "learned":
+        if kind not in LEARNED:
             return self._set_scaling(Scaling.of(data.X, kind), None)(data.X)
         radial = radial_type(kernel)
         assert radial is not None  # checked by _check_parameters
         scaling, scales = learned_scaling(
-            Scaling.of(data.X, "standard"),
+            Scaling.of(data.X, base_of(kind)),
             data.X,
             lambda rows: task.targets(data.y[rows]),
             data.weight,
@@ -154,6 +154,7 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
     def _set_scaling(self, scaling: Scaling, scales: NDArray[np.float64] | None) -> Scaling:
         """Set the scaling of the fitted model, with the learned scales if there are any."""
         self.feature_shift_, self.feature_factor_ = scaling.shift, scaling.factor
+        self.feature_quantiles_ = scaling.quantiles
         self._feature_scales = scales
         return scaling
 

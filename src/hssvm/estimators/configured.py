@@ -30,6 +30,7 @@ from hssvm.estimators.inputs.parameters import (
 from hssvm.kernels import Kernel
 from hssvm.messages import api
 from hssvm.training import Approximation, Cells, TrainingConfig
+from hssvm.training.scales.scaling import LEARNED
 
 HELD_OUT_ROWS = {"sigmoid": 10_000, "temperature": 10_000, "isotonic": 30_000}
 """Number of out-of-fold decision values that are enough to calibrate probabilities. Isotonic
@@ -88,19 +89,19 @@ class ConfiguredSVM(BaseEstimator):
 
     def _check_kernel(self) -> None:
         check_kernel_parameter(self.kernel)
-        if self.scaling == "learned":
-            self._check_learned_scaling(self.kernel)
+        if self.scaling in LEARNED:
+            self._check_learned_scaling(self.scaling, self.kernel)
 
-    def _check_learned_scaling(self, kernel: Any) -> None:
+    def _check_learned_scaling(self, scaling: str, kernel: Any) -> None:
         if not self._has_target:
             raise InvalidParameterError(
-                f"{api:scaling='learned'} learns from targets, and {type(self).__name__} has none; "
-                f"set {api:scaling='standard'}"
+                f"{api:scaling={scaling!r}} learns from targets, and {type(self).__name__} has "
+                f"none; set {api:scaling={LEARNED[scaling]!r}}"
             )
         if radial_type(kernel) is None:
             raise InvalidParameterError(
-                f"{api:scaling='learned'} needs a kernel that depends on distances, but "
-                f"kernel={kernel!r}; set {api:scaling='standard'}, or kernel to one of "
+                f"{api:scaling={scaling!r}} needs a kernel that depends on distances, but "
+                f"kernel={kernel!r}; set {api:scaling={LEARNED[scaling]!r}}, or kernel to one of "
                 f"{', '.join(map(repr, RADIAL))}"
             )
 

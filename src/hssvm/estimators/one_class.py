@@ -31,8 +31,8 @@ class OneClassSVM(OutlierMixin, BaseKernelSVM):
     kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, \
 memory_limit, warm_start, random_state, verbose
         As in `SVC`.
-    scaling : {'standard', 'minmax'}, default=None
-        As in `SVC`, without 'learned', which needs targets.
+    scaling : {'standard', 'minmax', 'quantiles'}, default=None
+        As in `SVC`, without learned scales, which need targets.
     approximation : HSS, default=None
         As in `SVC`; None means `HSS`. `Cells` are not available: each of them would have its own
         threshold, and the same fraction of novelties.
@@ -53,6 +53,8 @@ memory_limit, warm_start, random_state, verbose
         ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
+    feature_shift_, feature_factor_, feature_quantiles_ : array or None
+        The scaling, as in `SVC`.
     fit_report_ : FitReport
         Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.
     n_features_in_ : int
@@ -86,7 +88,7 @@ memory_limit, warm_start, random_state, verbose
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["standard", "minmax"] | None = None,
+        scaling: Literal["standard", "minmax", "quantiles"] | None = None,
         approximation: HSS | None = None,
         memory_limit: float | str | None = None,
         warm_start: bool = False,

@@ -75,14 +75,17 @@ default='rbf'
     prediction : {'auto', 'compressed', 'exact'}, default='auto'
         The kernel for prediction: the compressed kernel needs the rows of one leaf, the exact
         kernel all support vectors. 'auto' is the kernel of the solution. 'exact' means one tree.
-    scaling : {'standard', 'minmax', 'learned'}, default=None
+    scaling : {'standard', 'minmax', 'quantiles', 'learned', 'learned-quantiles'}, default=None
         Scales the features to variance 1, or to [0, 1], with factors computed in `fit`.
-        Distance-based kernels need features of comparable scale. 'learned' also learns from the
-        targets of at most 7,000 rows how much each standardized feature should count: relevant
-        features get large scales, and others nearly none. Rows that are held out decide whether the
-        scales are kept. It needs a kernel that depends on distances, such as 'rbf' or
-        'exponential', and takes a few seconds for any number of rows. As they depend on targets of
-        all folds, out-of-fold values are slightly optimistic. See :doc:`/guide/tables`.
+        Distance-based kernels need features of comparable scale. 'quantiles' replaces values by
+        the normal scores of their ranks among the training rows, for dense rows with skewed
+        features or outliers: a monotone, piecewise-linear map, constant beyond the training rows.
+        'learned' standardizes, and also learns from the targets of at most 7,000 rows how much each
+        feature should count: relevant features get large scales, and others nearly none. Rows that
+        are held out decide whether the scales are kept. It needs a kernel that depends on
+        distances, such as 'rbf' or 'exponential', and takes a few seconds for any number of rows.
+        As they depend on targets of all folds, out-of-fold values are slightly optimistic.
+        'learned-quantiles' learns scales of the normal scores. See :doc:`/which_kernel`.
     approximation : Cells or HSS, default=None
         How to train if the solution is not exact: `Cells` are exact models of a few thousand rows
         each, `HSS` is a compressed kernel matrix. None means exact if that is affordable, see
@@ -131,9 +134,13 @@ default='rbf'
         How more than two classes were trained.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
+    feature_shift_, feature_factor_ : (p,) array or None
+        The scaling: the kernel sees ``(x - shift) * factor`` of a feature or its normal score x.
+    feature_quantiles_ : (2, p, m) array or None
+        For normal scores: values of each feature, ascending, and their scores. Scores of other
+        values are interpolated.
     feature_importances_ : (p,) array
-        Learned scales of the standardized features, divided by their sum; with
-        ``scaling='learned'`` only.
+        Learned scales of the features, divided by their sum; only if `scaling` is learned.
     out_of_fold_decision_ : (n,) or (n, n_classes) array
         Decision values of the training rows, each from a model that was trained without a fifth
         of the rows, this one included; with ``out_of_fold=True`` only. On the exact kernel, these
@@ -177,7 +184,8 @@ default='rbf'
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["standard", "minmax", "learned"] | None = None,
+        scaling: Literal["standard", "minmax", "quantiles", "learned", "learned-quantiles"]
+        | None = None,
         approximation: Approximation | None = None,
         out_of_fold: bool = False,
         memory_limit: float | str | None = None,

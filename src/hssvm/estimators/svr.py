@@ -47,8 +47,10 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
+    feature_shift_, feature_factor_, feature_quantiles_ : array or None
+        The scaling, as in `SVC`.
     feature_importances_ : (p,) array
-        As in `SVC`; with ``scaling='learned'`` only.
+        As in `SVC`; only if `scaling` is learned.
     fit_report_ : FitReport
         Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.
     n_features_in_ : int
@@ -80,7 +82,8 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
         prediction: Literal["auto", "compressed", "exact"] = "auto",
-        scaling: Literal["standard", "minmax", "learned"] | None = None,
+        scaling: Literal["standard", "minmax", "quantiles", "learned", "learned-quantiles"]
+        | None = None,
         approximation: Approximation | None = None,
         out_of_fold: bool = False,
         memory_limit: float | str | None = None,

@@ -2,7 +2,8 @@
 
 `contents` collects the arrays of a model, for both. `numpy_file` writes them behind a copy of
 `standalone`; `onnx_graph` makes a graph of `onnx_operators` for skl2onnx, with the kernels of
-`onnx_kernels`. The methods of the estimators are in ``hssvm.estimators.models.export``.
+`onnx_kernels` and the normal scores of `onnx_quantiles`. The methods of the estimators are in
+``hssvm.estimators.models.export``.
 """
 
 from hssvm.export.contents import contents_of

@@ -47,10 +47,11 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
     -------
     dict
         ``task``, ``kernel`` and its parameters; ``n_features``, ``shift`` and ``factor`` of the
-        features; ``X``, or ``X_data``, ``X_indices`` and ``X_indptr``; for each of ``n_trees``
-        trees ``rows_0``, ``ends_0``, ``weights_0``, ``constants_0``, ``directions_0`` and
-        ``thresholds_0`` as in `hssvm.predictors.LeafExpansions`; ``clip``, ``intercept``,
-        ``classes``, ``one_vs_one``, ``calibration`` and its ``curve_0``, ....
+        features, and ``quantiles`` if these are normal scores; ``X``, or ``X_data``, ``X_indices``
+        and ``X_indptr``; for each of ``n_trees`` trees ``rows_0``, ``ends_0``, ``weights_0``,
+        ``constants_0``, ``directions_0`` and ``thresholds_0`` as in
+        `hssvm.predictors.LeafExpansions`; ``clip``, ``intercept``, ``classes``, ``one_vs_one``,
+        ``calibration`` and its ``curve_0``, ....
     """
     n_features = model.n_features_in_
     if n_features > MAX_EXPORTED_FEATURES:
@@ -71,6 +72,8 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
         "one_vs_one": np.array(getattr(model, "_one_vs_one", False)),
         "calibration": np.array("none"),
     }
+    if model.feature_quantiles_ is not None:
+        arrays["quantiles"] = model.feature_quantiles_
     trees = list(predictor.leaf_arrays())
     arrays["n_trees"] = np.array(len(trees))
     for index, tree in enumerate(trees):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hssvm.export.contents import Arrays
 from hssvm.export.onnx_kernels import leaf_sums, sums_of_all, values_of_sums
 from hssvm.export.onnx_operators import Graph
+from hssvm.export.onnx_quantiles import normal_scores
 
 MAX_BYTES = 2**31
 """Size that an ONNX file cannot exceed."""
@@ -25,6 +26,8 @@ MAX_BYTES = 2**31
 def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
     """Add the decision values of all columns, (m, k) in float64, and return their name."""
     rows = graph.cast(X, np.float64)
+    if "quantiles" in arrays:
+        rows = normal_scores(graph, arrays["quantiles"], rows)
     rows = graph.op("Sub", rows, graph.constant(arrays["shift"]))
     rows = graph.op("Mul", rows, graph.constant(arrays["factor"]))
     points = _points(arrays)

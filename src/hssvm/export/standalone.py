@@ -95,6 +95,9 @@ class Predictor:
             raise ValueError(f"X must have two dimensions and {self._model.n_features} columns")
         if not np.isfinite(X).all():
             raise ValueError("X has NaN or infinite entries")
+        if "quantiles" in self._arrays:
+            columns = zip(X.T, *self._model.quantiles, strict=True)
+            X = np.column_stack([np.interp(x, knots, scores) for x, knots, scores in columns])
         X = (X - self._model.shift) * self._model.factor
         total = np.zeros((X.shape[0], self._model.intercept.size))
         for index in range(self._model.n_trees):

@@ -23,7 +23,6 @@ from sklearn.utils.metadata_routing import (
 from hssvm.estimators.base import FitInput, require_same_kernel
 from hssvm.estimators.inputs.parameters import (
     GAMMAS,
-    NONE,
     POSITIVES,
     RULES,
     Alternative,
@@ -48,8 +47,9 @@ from hssvm.model_selection.selection import Selected, Selection
 from hssvm.training import Task, TrainingResult, plan_task, train
 from hssvm.training.data.checks import check_edge
 from hssvm.training.reports.summary import counted
+from hssvm.training.scales.scaling import LEARNED
 
-SCALING = [NONE, word("auto"), word("standard"), word("minmax"), word("learned")]
+SCALING = [word("auto"), *RULES["scaling"]]
 
 SEARCH_RULES = {
     "Cs": [word("auto"), integer(1), POSITIVES],
@@ -76,9 +76,10 @@ class BaseSearch(SearchedModel):
 
     def _check_kernel(self) -> None:
         check_kernels(self.kernel)
-        if "learned" in listed(self.scaling):
-            for kernel in listed(self.kernel):
-                self._check_learned_scaling(kernel)
+        for scaling in listed(self.scaling):
+            if scaling in LEARNED:
+                for kernel in listed(self.kernel):
+                    self._check_learned_scaling(scaling, kernel)
 
     def _route(self, params: Mapping[str, Any], sample_weight: Any) -> Bunch:
         """Return the metadata for the splitter and for the scorers.

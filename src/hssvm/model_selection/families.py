@@ -24,7 +24,7 @@ class Family(NamedTuple):
     ----------
     kernel : str, Kernel or callable
         A value of the parameter `kernel`.
-    scaling : {None, 'standard', 'minmax', 'learned'}
+    scaling : {None, 'standard', 'minmax', 'quantiles', 'learned', 'learned-quantiles'}
     """
 
     kernel: Any

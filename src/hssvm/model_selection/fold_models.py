@@ -183,13 +183,12 @@ class FoldTask(ABC):
         estimator = kind(C, **self.parameters | {"kernel": kernel, "scaling": scaling})
         if not np.isnan(gamma):
             estimator.set_params(gamma=gamma)
+        estimator._set_scaling(model.scaling, None)  # noqa: SLF001, of the same package
         test_X = _safe_indexing(self.X, model.test)
         estimator.__dict__.update(
             self.validated,
             intercept_=model.result.intercept,
             kernel_=model.result.kernel,
-            feature_shift_=model.scaling.shift,
-            feature_factor_=model.scaling.factor,
             fit_report_=FitReport(),
             model=model,
             test_X=test_X,

@@ -26,7 +26,7 @@ from hssvm.solvers import Status
 from hssvm.training import FitReport, Monitor
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import DEFAULT_MEMORY
-from hssvm.training.scales.scaling import learned_scaling
+from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
 
 FINAL_MODELS, FINAL_SHARE = 4, 0.5
 """Time reserved for the final fit: the time of FINAL_MODELS models of the folds, times the ratio of
@@ -141,7 +141,7 @@ class FoldSolver:
 
     def _grouped(self, family: Family) -> list[Group]:
         """Return the scaled rows; families share them, unless scales are learned for a kernel."""
-        key = family if family.scaling == "learned" else family.scaling
+        key = family if family.scaling in LEARNED else family.scaling
         if key not in self._groups:
             self._groups[key] = make_groups(self.X, self.folds, self._scaling_by(family))
         return self._groups[key]
@@ -150,7 +150,7 @@ class FoldSolver:
         """Return the function that computes the scaling of training rows; None without scaling."""
         if family.scaling is None:
             return None
-        if family.scaling != "learned":
+        if family.scaling not in LEARNED:
             return lambda train: Scaling.of(self.X[train], family.scaling)
         radial = radial_type(family.kernel)
         assert radial is not None  # checked by _check_parameters
@@ -158,9 +158,10 @@ class FoldSolver:
         def learn(train: NDArray[np.int64]) -> Scaling:
             X, rows = self.X[train], self.folds.rows[train]
             scaling, _ = learned_scaling(
-                Scaling.of(X, "standard"), X, lambda some: self.task.targets(rows[some]),
-                self.task.weight[rows], radial, seed=self.seed, report=FitReport(),
-                monitor=self.deadline, memory_limit=self.memory_limit,
+                Scaling.of(X, base_of(family.scaling)), X,
+                lambda some: self.task.targets(rows[some]), self.task.weight[rows], radial,
+                seed=self.seed, report=FitReport(), monitor=self.deadline,
+                memory_limit=self.memory_limit,
             )  # fmt: skip
             return scaling
 

@@ -38,6 +38,7 @@ from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.config import TOL
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.data.scaling import Scaling
+from hssvm.training.scales.scaling import base_of
 
 FIRST_C = 2
 """Position of ten units of C, where the search starts."""
@@ -162,8 +163,8 @@ class Selection:
     def _axes(self, family: Family) -> tuple[Axis, Axis]:
         """Return the axes of gamma and of C."""
         kernel, scaling = family
-        # Learned scales leave the mean distance of standardized rows about as it is.
-        X = Scaling.of(self.X, "standard" if scaling == "learned" else scaling)(self.X)
+        # Learned scales leave the mean distance of rows about as it is.
+        X = Scaling.of(self.X, base_of(scaling))(self.X)
         self.make_kernel(kernel, 1.0).check_rows(X)
         Cs = self._axis_of_C()
         if not has_gamma(kernel):

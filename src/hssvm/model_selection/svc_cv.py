@@ -70,8 +70,9 @@ class SVCCV(BaseSearch, Classifier):
         far.
     kernel : str, Kernel, callable, or list of these, default='rbf'
         As in `SVC`; the kernels of a list are compared.
-    scaling : {'auto', 'standard', 'minmax', 'learned', None}, or list of these, default='auto'
-        As in `SVC`; the scalings of a list are compared. Every fold computes its factors from its
+    scaling : {'auto', 'standard', 'minmax', 'quantiles', 'learned', 'learned-quantiles', None}, \
+or list of these, default='auto'
+        As in `SVC`; the scalings of a list are compared. Every fold computes its scaling from its
         own training rows. 'auto' is 'standard' if the scales of the features differ
         so much that the largest dominate; otherwise, a search on dense rows compares None with
         'standard', and all else is None.
@@ -88,7 +89,7 @@ approximation, random_state, verbose
     C_, gamma_ : float
         Values with the best mean score over the folds, the smoothest model in case of a tie.
         `gamma_` is NaN for kernels without one, which `best_params_` leaves out.
-    scaling_ : {'standard', 'minmax', 'learned'} or None
+    scaling_ : str or None
         The chosen scaling.
     family_ : str or None
         The chosen kernel and scaling, if there were several to choose from.

@@ -257,7 +257,8 @@ def _inputs(estimator: Any, predictor: LeafwisePredictor, points: Any) -> Rows:
     """Input of the predictor: after the steps of a pipeline, and scaled."""
     final = final_step(estimator)
     inside = transformed(estimator, points).astype(predictor.X.dtype)
-    return Scaling(final.feature_shift_, final.feature_factor_)(inside)
+    scaling = Scaling(final.feature_shift_, final.feature_factor_, final.feature_quantiles_)
+    return scaling(inside)
 
 
 def _class_indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:

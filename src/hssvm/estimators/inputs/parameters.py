@@ -17,6 +17,7 @@ import numpy as np
 from hssvm.messages import Message, api
 from hssvm.training.approximation import HSS, Cells
 from hssvm.training.data.scaling import SCALINGS
+from hssvm.training.scales.scaling import LEARNED
 
 
 class InvalidParameterError(ValueError, TypeError):
@@ -189,7 +190,7 @@ RULES: Mapping[str, Rule] = {
     "refine": [BOOL, word("auto")],
     "max_time": [NONE, POSITIVE],
     "prediction": [word("auto"), word("compressed"), word("exact")],
-    "scaling": [NONE, *map(word, filter(None, SCALINGS)), word("learned")],
+    "scaling": [NONE, *map(word, filter(None, SCALINGS)), *map(word, LEARNED)],
     "approximation": [NONE, CELLS, COMPRESSED],
     "out_of_fold": [BOOL],
     "memory_limit": [NONE, POSITIVE, BYTES],

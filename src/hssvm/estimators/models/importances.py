@@ -10,11 +10,11 @@ class FeatureImportancesMixin:
     """Mixin with `feature_importances_`."""
 
     _feature_scales: NDArray[np.float64] | None
-    """Learned scales of the standardized features; None unless ``scaling='learned'``."""
+    """Learned scales of the features; None unless `scaling` is learned."""
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Learned scales of the standardized features, divided by their sum, (p,).
+        """Learned scales of the features, divided by their sum, (p,).
 
         A feature that the targets do not depend on has about a thousandth of the largest value. All
         are equal if the scales gained nothing on held-out rows.
@@ -22,8 +22,8 @@ class FeatureImportancesMixin:
         scales = vars(self).get("_feature_scales")
         if scales is None:
             raise AttributeError(
-                "feature_importances_ is available for fitted models with scaling='learned'; for "
-                "others, see sklearn.inspection.permutation_importance"
+                "feature_importances_ is available for fitted models with scaling='learned' or "
+                "'learned-quantiles'; for others, see sklearn.inspection.permutation_importance"
             )
         importances: NDArray[np.float64] = scales / scales.sum()
         return importances

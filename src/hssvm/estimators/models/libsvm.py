@@ -70,6 +70,11 @@ def save_libsvm(
     True
     """
     content = to_libsvm(self, self._require_exact_predictions("LIBSVM"))
+    if self.feature_quantiles_ is not None:
+        raise value_error(
+            "LIBSVM cannot express the quantiles of the features; fit with "
+            f"{api:scaling='standard'}, or save the model with save_numpy or save"
+        )
     if self.feature_factor_ is None and range_path is not None:
         raise value_error(f"the model does not scale the features; leave out {api:range_path}")
     if self.feature_factor_ is not None:

@@ -32,6 +32,7 @@ from hssvm.kernels import Kernel, Precomputed
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.persistence.archive import has_form, require
+from hssvm.persistence.predictors import Arrays
 from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.predictors.base import is_plain
 from hssvm.training import (
@@ -40,6 +41,7 @@ from hssvm.training import (
 )
 from hssvm.training.certificate import Certificate, certify
 from hssvm.training.config import is_one_leaf
+from hssvm.training.data.quantiles import are_quantiles
 from hssvm.training.data.scaling import Scaling
 
 
@@ -96,7 +98,7 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
 
     @property
     def _scaling(self) -> Scaling:
-        return Scaling(self.feature_shift_, self.feature_factor_)
+        return Scaling(self.feature_shift_, self.feature_factor_, self.feature_quantiles_)
 
     def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
         if sample_weight is None:
@@ -209,8 +211,21 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
         check_is_fitted(self)
         return Text(f"{self}\n{self.fit_report_.summary()}")
 
+    def _pack(self) -> tuple[dict[str, Any], Arrays]:
+        document, arrays = super()._pack()
+        if self.feature_quantiles_ is not None:
+            arrays["feature_quantiles"] = self.feature_quantiles_
+        return document, arrays
+
+    def _restore(self, document: dict[str, Any], arrays: Arrays) -> None:
+        self.feature_quantiles_ = arrays.pop("feature_quantiles", None)
+        super()._restore(document, arrays)
+
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
+        quantiles = self.feature_quantiles_
+        valid = quantiles is None or are_quantiles(quantiles, self.n_features_in_)
+        require(valid, "feature_quantiles is invalid")
         for name in KernelModel._saved:
             value = getattr(self, name)
             valid = value is None or (

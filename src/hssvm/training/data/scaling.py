@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -12,8 +12,9 @@ from hssvm.hss.hashing import cut_width
 from hssvm.kernels.base import Floats, Rows
 from hssvm.messages import api, value_error
 from hssvm.training.data.moments import Moments, feature_range
+from hssvm.training.data.quantiles import quantiles_of, to_normal_scores
 
-SCALINGS = (None, "standard", "minmax")
+SCALINGS = (None, "standard", "minmax", "quantiles")
 """Scalings that depend on the rows only; see `hssvm.training.scales` for the others."""
 
 SMALLER, HIDDEN = 10.0, 0.25
@@ -34,18 +35,22 @@ orthogonal by design or by chance."""
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """The map ``(x - shift) * factor`` of each feature.
+    """The map ``(x - shift) * factor`` of each feature x, or of its normal score.
 
     Attributes
     ----------
     shift : (p,) or None
-        None for sparse rows, whose zeros must remain zeros.
+        None for sparse rows, whose zeros must remain zeros, and for normal scores.
     factor : (p,) or None
-        None if the rows are not scaled.
+        None if nothing is multiplied.
+    quantiles : (2, p, m) or None
+        Knots of the normal scores, see `hssvm.training.data.quantiles`; None for the features
+        themselves.
     """
 
     shift: NDArray[np.float64] | None = None
     factor: NDArray[np.float64] | None = None
+    quantiles: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, X: Rows, kind: str | None) -> Scaling:
@@ -54,15 +59,16 @@ class Scaling:
         Parameters
         ----------
         X : (n, p) array or CSR matrix
-        kind : {None, 'auto', 'standard', 'minmax'}
+        kind : {None, 'auto', 'standard', 'minmax', 'quantiles'}
             'standard' scales features to mean 0 and variance 1, 'minmax' maps them to [0, 1].
             Sparse rows are not shifted: 'minmax' scales them to a largest absolute value of 1.
-            'auto' is 'standard' if `features_differ`, else None.
+            'quantiles' replaces values by their normal scores. 'auto' is 'standard' if
+            `features_differ`, else None.
         """
         if kind == "auto":
             kind = "standard" if features_differ(X) else None
         if kind not in SCALINGS:
-            raise ValueError(f"scaling must be None, 'auto', 'standard' or 'minmax', got {kind!r}")
+            raise ValueError(f"scaling must be 'auto' or one of {SCALINGS}, got {kind!r}")
         sparse = bool(scipy.sparse.issparse(X))
         if kind is None:
             return cls()
@@ -71,6 +77,14 @@ class Scaling:
                 f"{api:scaling={kind!r}} stores a factor for every column, and X has {X.shape[1]} "
                 f"columns; hash the features to fewer columns, or pass {api:scaling=None}"
             )
+        if kind == "quantiles":
+            if sparse:
+                raise value_error(
+                    "quantiles would turn the zeros of sparse rows into other values; set "
+                    f"{api:scaling='standard'} or {api:scaling='learned'}, or "
+                    f"{api:pass X.toarray()}"
+                )
+            return cls(quantiles=quantiles_of(X))
         if kind == "standard":
             return cls.standard(Moments.of(X), sparse=sparse)
         return cls.minmax(*feature_range(X), sparse=sparse)
@@ -95,15 +109,18 @@ class Scaling:
 
     def times(self, factors: NDArray[np.float64]) -> Scaling:
         """Return this scaling, followed by a multiplication of the features."""
-        return Scaling(self.shift, factors if self.factor is None else self.factor * factors)
+        return replace(self, factor=factors if self.factor is None else self.factor * factors)
 
     def __call__(self, X: Rows) -> Rows:
         """Return scaled rows, in the precision of `X`."""
+        dense = self.shift is not None or self.quantiles is not None
+        if scipy.sparse.issparse(X) and dense:
+            X = X.toarray()  # sparse rows for a model of dense ones
+        if self.quantiles is not None:
+            X = to_normal_scores(X, self.quantiles)
         if self.factor is None:
             return X
         factor = self.factor.astype(X.dtype)
-        if scipy.sparse.issparse(X) and self.shift is not None:
-            X = X.toarray()  # sparse rows for a model of dense ones
         if scipy.sparse.issparse(X):
             scaled = X.copy()
             scaled.data *= factor[X.indices]

@@ -76,7 +76,7 @@ class FitReport(ShownAsText):
         Fraction of these rows for which the trees disagree on the sign of the decision value.
     n_scale_rows, n_scale_steps : int
         Number of rows from which scales were learned, and of steps that were kept; 0 steps means
-        that the features are standardized. Both are 0 unless ``scaling='learned'``.
+        that all features count equally. Both are 0 unless `scaling` is learned.
     scale_errors : list of float
         Squared error of kernel ridge regression on held-out rows after 0, 1, ... steps, relative to
         the variance of the targets: what the scales have gained. Empty if there were too few rows.

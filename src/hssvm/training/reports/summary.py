@@ -63,9 +63,9 @@ def _scales(report: FitReport) -> str:
     """What the learned scales have gained."""
     source, errors = f"from {counted(report.n_scale_rows, 'row')}", report.scale_errors
     if not errors:
-        return f"not learned {source}, which are too few: features are standardized"
+        return f"not learned {source}, which are too few: all features count equally"
     if report.n_scale_steps == 0:
-        return f"not learned {source}: no gain on held-out rows, so features are standardized"
+        return f"not learned {source}: no gain on held-out rows, so all features count equally"
     learned, standard = errors[report.n_scale_steps], errors[0]
     return (
         f"learned {source} in {counted(report.n_scale_steps, 'step')}; error on held-out rows "

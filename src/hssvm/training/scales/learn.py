@@ -40,7 +40,7 @@ FLOOR = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class LearnedScales:
-    """Scales of standardized features.
+    """Scales of features of comparable size.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def learn_scales(
     monitor: Monitor | None = None,
     n_workers: int = 2,
 ) -> LearnedScales:
-    """Learn the scales of standardized rows.
+    """Learn the scales of rows with features of comparable size.
 
     Parameters
     ----------

@@ -17,6 +17,9 @@ from hssvm.training.reports.report import FitReport
 from hssvm.training.scales.learn import LearnedScales, learn_scales, sample_rows
 from hssvm.training.tasks import Targets
 
+LEARNED = {"learned": "standard", "learned-quantiles": "quantiles"}
+"""Scalings that are learned, and the scaling whose features their scales multiply."""
+
 TIME_SHARE = 0.25
 """Share of the time of a fit after which no further step begins."""
 
@@ -25,7 +28,7 @@ ARRAYS = 6
 
 
 def learned_scaling(
-    standard: Scaling,
+    base: Scaling,
     X: Rows,
     targets: Callable[[NDArray[np.int64]], Targets],
     weight: Floats,
@@ -40,8 +43,8 @@ def learned_scaling(
 
     Parameters
     ----------
-    standard : Scaling
-        Standardizes the features.
+    base : Scaling
+        Standardizes the features, or replaces them by their normal scores.
     X : (n, p) array or CSR matrix
         Rows, or a sample of them.
     targets : callable
@@ -59,18 +62,23 @@ def learned_scaling(
     Returns
     -------
     Scaling
-        The standardized features times the learned scales.
+        The features of `base` times the learned scales.
     LearnedScales
     """
     rows = sample_rows(weight, seed)
     n_workers = _workers_within(memory_limit, rows.size // 2, X.dtype.itemsize)
     with report.stage("scales"):
         scales = learn_scales(
-            standard(X[rows]), targets(rows), weight[rows], kernel,
+            base(X[rows]), targets(rows), weight[rows], kernel,
             seed=seed, monitor=FirstShare(monitor), n_workers=n_workers,
         )  # fmt: skip
     report.add_scales(scales.n_rows, scales.n_steps, scales.errors)
-    return standard.times(scales.factors), scales
+    return base.times(scales.factors), scales
+
+
+def base_of(kind: str | None) -> str | None:
+    """Return the scaling whose features are multiplied by learned scales; `kind` if none are."""
+    return kind if kind is None else LEARNED.get(kind, kind)
 
 
 class FirstShare(Monitor):
@@ -104,8 +112,9 @@ def _workers_within(limit: float | None, n_rows: int, itemsize: int) -> int:
         return 1
     raise MemoryError(
         Message(
-            f"{api:scaling='learned'} may need {each / 1e9:.2g} GB, more than the "
+            f"learning the scales may need {each / 1e9:.2g} GB, more than the "
             f"{api:memory_limit} of {limit / 1e9:.2g} GB; raise the limit, "
-            f"{api:pass X in float32}, or set {api:scaling='standard'}"
+            f"{api:pass X in float32}, or set {api:scaling='standard'} or "
+            f"{api:scaling='quantiles'}"
         )
     )
