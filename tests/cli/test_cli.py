@@ -73,6 +73,15 @@ def test_labels_that_are_words(folder):
     assert set(lines) == {"in", "out"}
 
 
+def test_quantiles(folder):
+    model, train = folder / "model.hssvm", folder / "train.csv"
+    call("train", train, "-o", model, "--target", "where", "--scale", "learned-quantiles")
+    loaded = hssvm.load(model)
+    assert loaded.scaling == "learned-quantiles"
+    assert loaded.feature_quantiles_.shape[:2] == (2, 3)
+    assert "replaced by normal scores" in call("info", model).output
+
+
 def test_regression_and_novelty(folder):
     X, y = hssvm.io.load_data(folder / "train.libsvm")
     X_test, y_test = hssvm.io.load_data(folder / "test.libsvm", n_features=3)
@@ -340,10 +349,16 @@ def hssvm_process(*arguments, **options):
         (("train", "train.libsvm", "-o", "m", "--test", "no"), 1, "hssvm: no such file: no"),
         (("predict", "missing.hssvm", "train.csv"), 1, "hssvm: no such file: missing.hssvm"),
         (("info", "train.libsvm"), 1, "train.libsvm"),
+        (
+            ("train", "sparse.libsvm", "-o", "m", "--scale", "quantiles"),
+            1,
+            "set --scale standard or --scale learned, or pass a CSV file",
+        ),
     ],
 )
 def test_errors_a_script_can_rely_on(folder, arguments, code, message):
     (folder / "broken.libsvm").write_text("1 1:0.5\n1 1:x\n")
+    (folder / "sparse.libsvm").write_text("".join(f"{i % 2} {i + 1}:0.5\n" for i in range(50)))
     (folder / "semicolon.csv").write_text("y;a\n1;0.5\n2;0.5\n")
     (folder / "large.csv").write_text("y,a\n1,1e300\n2,0.5\n")
     run = run_here(*arguments, cwd=folder)

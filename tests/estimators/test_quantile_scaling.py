@@ -167,7 +167,7 @@ def test_sparse_rows_are_refused_with_a_remedy(kind, rng):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (OneClassSVM(scaling="learned-quantiles"), "'quantiles', got 'learned-quantiles'|set scal"),
+        (OneClassSVM(scaling="learned-quantiles"), "has none; set scaling='quantiles'"),
         (SVC(kernel="poly", scaling="learned-quantiles"), "set scaling='quantiles', or kernel to"),
         (SVCCV(kernel=["rbf", "linear"], scaling=["learned-quantiles"]), "depends on distances"),
         (SVC(scaling="learned-quantiles", memory_limit="50MB"), "or scaling='quantiles'"),
