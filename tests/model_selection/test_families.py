@@ -175,7 +175,7 @@ def test_scaling_auto_is_a_race_of_two(rng):
 def test_errors_of_several_kernels(rng):
     X, y = rings(rng, 60)
     for kernel, text in (
-        ([], "at least one kernel"),
+        ([], "a non-empty list of kernels, got"),
         (["rbf", "cubic"], "got 'cubic'"),
         (["rbf", "precomputed"], "pass kernel='precomputed' alone"),
     ):
