@@ -69,7 +69,7 @@ class Selection:
 
     Attributes
     ----------
-    Cs, gammas, kernel, scaling, max_time
+    Cs, gammas, kernel, scaling, max_members, max_time
         Parameters of `SVCCV` or `SVRCV`.
     make_kernel : callable
         Called with a kernel of the parameter `kernel`, and gamma.
@@ -91,6 +91,7 @@ class Selection:
     gammas: Sequence[float | str] | str
     kernel: Any
     scaling: Any
+    max_members: int
     max_time: float | None
     make_kernel: Callable[[Any, float], Kernel]
     X: Rows
@@ -126,7 +127,8 @@ class Selection:
         def stopped() -> bool:  # not before the first score
             return bool(results.gammas) and deadline.stop() is not None
 
-        race = Race([Search(family, *self._axes(family), stopped) for family in self.families])
+        searches = [Search(family, *self._axes(family), stopped) for family in self.families]
+        race = Race(searches, self.max_members)
         sizes = self._sizes(race)
         for round, n_rows in enumerate(sizes):
             if round and stopped():
@@ -137,10 +139,12 @@ class Selection:
             n_last = race.n_last
             if round == 0:
                 race.walk(solver.score, COARSE)
-            else:
-                race.begin_round()
-            if self.searches and round == min(1, len(sizes) - 1):
+            refines = self.searches and round == min(1, len(sizes) - 1)
+            if refines:
                 race.keep_best()
+            if round:
+                race.begin_round()
+            if refines:
                 race.walk(solver.score, FINE)
             elif round:
                 race.again(solver.score, math.ceil(n_last * sizes[round - 1] / n_rows))
