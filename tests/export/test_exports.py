@@ -19,7 +19,8 @@ from hssvm import HSS, SVC, SVCCV, SVR, SVRCV, Cells, OneClassSVM, kernels
 @pytest.fixture(autouse=True)
 def small_data_has_leaves(monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
-    monkeypatch.setattr("hssvm.model_selection.race.dilutes", lambda scores, best: False)
+    best = "hssvm.model_selection.selection.choose_members"
+    monkeypatch.setattr(best, lambda ranked, scores, score, count: ranked[:count])
 
 
 def leaves(n_trees):

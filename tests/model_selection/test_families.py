@@ -39,7 +39,7 @@ def test_families_that_are_beaten_get_no_more_candidates(rng):
     race, score, scored = race_of([0.9, 0.5, 0.6, 0.4], 1e-3, rng=rng)
     race.walk(score, COARSE)
     race.walk(score, FINE)
-    assert race.members()[0].family == FAMILIES[0]
+    assert race.leaders()[0].family == FAMILIES[0]
     assert [len(scored[family]) for family in FAMILIES[1:]] == [9, 9, 9]  # one neighborhood
     assert len(scored[FAMILIES[0]]) == 17
 
@@ -70,7 +70,7 @@ def test_the_best_of_all_families_meet_on_more_rows():
     seen = []
     race.again(lambda family, g, Cs: seen.append((family, Cs)) or np.array([[-C] for C in Cs]), 3)
     assert seen == [(FAMILIES[1], [2.0, 1.0]), (FAMILIES[2], [2.0])]
-    assert race.members() == [(FAMILIES[1], 1.0, 1.0)]
+    assert race.leaders()[0] == (FAMILIES[1], 1.0, 1.0)
     assert race.of(FAMILIES[0]).grid()[2].shape == (1, 2, 1)
 
 

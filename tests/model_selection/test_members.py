@@ -8,13 +8,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import r2_score
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import KFold
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, SVRCV, Cells
 from hssvm.estimators.calibration import fit_calibration, nonconformity, probabilities
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.model_selection import race
+from hssvm.model_selection.forward import choose_members
 from hssvm.solvers import Status
 from hssvm.training.reports.monitor import FirstShare
 
@@ -33,8 +35,9 @@ SEARCHES = {
 
 @pytest.fixture
 def all_kept(monkeypatch):
-    """All families can be members, however bad they are."""
-    monkeypatch.setattr(race, "dilutes", lambda scores, best: False)
+    """The best families are members, even if their mean is worse."""
+    best = lambda ranked, scores, score, count: ranked[:count]  # noqa: E731
+    monkeypatch.setattr("hssvm.model_selection.selection.choose_members", best)
 
 
 def data_of(name, rng, n=150):
@@ -311,6 +314,68 @@ def test_the_number_of_members_is_checked(rng):
     X, y = data_of("two classes", rng)
     with pytest.raises(InvalidParameterError, match="max_members must be an integer"):
         SVCCV(max_members=0).fit(X, y)
+
+
+def test_searches_on_a_cluster_have_one_model():
+    dask = pytest.importorskip("hssvm.dask")
+    with pytest.raises(TypeError, match=r"no parameter 'max_members': .*hssvm\.SVCCV"):
+        dask.SVCCV(max_members=2)
+
+
+def copied(scorer):
+    """A scorer that passes other rows than those it receives, although equal ones."""
+    metric = {"accuracy": accuracy_score, "r2": r2_score}[scorer]
+    return lambda model, X, y: metric(y, model.predict(X.copy()))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("custom", [False, True])
+def test_means_are_scored_in_the_folds(name, custom, rng, monkeypatch):
+    found = {}
+
+    def spy(ranked, scores, score, count):
+        found.update(scores=scores, pair=score(ranked[:2]), single=score(ranked[:1]))
+        return ranked[:2]
+
+    monkeypatch.setattr("hssvm.model_selection.selection.choose_members", spy)
+    X, y = data_of(name, rng)
+    cv = KFold(3, shuffle=True, random_state=int(rng.integers(1000)))
+    model = clone(SEARCHES[name]).set_params(cv=cv)
+    if custom:
+        model.set_params(scoring=copied(model._default_scoring))
+    model.fit(X, y)
+    assert_allclose(found["single"], found["scores"], atol=1e-6)
+    expected = []
+    for train, test in cv.split(X):
+        parts = [single(model, one).fit(X[train], y[train]) for one in candidates(model)[:2]]
+        values = np.mean([values_of(part, X[test]) for part in parts], axis=0)
+        if name == "regression":
+            expected.append(r2_score(y[test], values))
+        else:
+            index = values.argmax(axis=1) if values.ndim > 1 else (values > 0).astype(int)
+            expected.append(np.mean(parts[0].classes_[index] == y[test]))
+    assert_allclose(found["pair"], expected, atol=1e-3 if name == "regression" else 0.021)
+
+
+def test_forward_selection_against_all_subsets(rng):
+    errors = rng.standard_normal(6) + 0.5
+    score = lambda members: -np.abs([errors[members].mean()])  # noqa: E731
+    ranked = sorted(range(6), key=lambda i: abs(errors[i]))
+    for count in range(1, 7):
+        chosen = choose_members(ranked, score([ranked[0]]), score, count)
+        assert chosen[0] == ranked[0] and len(set(chosen)) == len(chosen) <= count
+        for k in range(1, len(chosen)):  # each is the best addition, and does not harm
+            others = [score([*chosen[:k], i])[0] for i in set(ranked) - set(chosen[:k])]
+            assert score(chosen[: k + 1])[0] == pytest.approx(max(others))
+            assert score(chosen[: k + 1])[0] >= score(chosen[:k])[0] - 1e-11
+        if len(chosen) < count:
+            left = set(ranked) - set(chosen)
+            assert all(score([*chosen, i])[0] < score(chosen)[0] + 1e-11 for i in left)
+
+
+def test_forward_selection_skips_unknown_scores():
+    score = lambda members: np.array([np.nan if 1 in members else 1.0])  # noqa: E731
+    assert choose_members([0, 1, 2], np.array([1.0]), score, 3) == [0, 2]
 
 
 def test_bad_candidates_are_left_out(rng):

@@ -174,7 +174,7 @@ class BaseSearch(SearchedModel):
                 "a callable refit chooses from given candidates; pass lists of Cs and gammas"
             )
         selected = selection.run()
-        self._select(selected.results, selected.race, selection.scoring)
+        self._select(selected, selection.scoring)
         self._warn_about_search(selection, selected)
         return selection
 

@@ -85,7 +85,9 @@ class Race:
                 for pair in search.rounds[-2]
             }
         ranked = sorted(means, key=lambda key: (-means[key], key))
-        left = list(dict.fromkeys([*ranked[:count], *self._leaders(self.last_round)]))
+        left = list(
+            dict.fromkeys([*ranked[:count], *self._leaders(self.last_round)[: self.n_kept]])
+        )
         for s, search in enumerate(self.searches):
             pairs = [pair for other, pair in left if other == s]
             for g in dict.fromkeys(g for g, _ in pairs):
@@ -106,20 +108,16 @@ class Race:
         """Index of the last round with scores; 0 if there is none."""
         return max(search.last_round for search in self.searches)
 
-    def members(self) -> list[Candidate]:
-        """Return the best candidates of at most `n_kept` families, the best first.
+    def leaders(self) -> list[Candidate]:
+        """Return the best candidate of every family of the last round with scores, the best first.
 
-        They come from the last round with scores, and none is clearly worse than the best of all.
         The list is empty if no candidate has a score in every fold. Ties go to the first family,
         the smallest gamma, and the smallest C.
         """
-        leaders = self._leaders(self.last_round)
-        scores = [self.searches[s].rounds[self.last_round][pair] for s, pair in leaders]
+        found = [(self.searches[s], pair) for s, pair in self._leaders(self.last_round)]
         return [
             Candidate(search.family, search.gammas.value(g), search.Cs.value(c))
-            for (s, (g, c)), own in zip(leaders, scores, strict=True)
-            if not dilutes(own, scores[0])
-            for search in [self.searches[s]]
+            for search, (g, c) in found
         ]
 
     def of(self, family: Family) -> Search:
@@ -135,11 +133,11 @@ class Race:
         }
 
     def _leaders(self, round: int) -> list[tuple[int, Pair]]:
-        """Return the best candidates of the `n_kept` best families of a round, the best first."""
+        """Return the best candidates of all families of a round, the best first."""
         means = self._means(round)
         ranked = sorted(means, key=lambda key: (-means[key], key))
         best_of = dict(reversed(ranked))
-        return [(s, pair) for s, pair in ranked if best_of[s] == pair][: self.n_kept]
+        return [(s, pair) for s, pair in ranked if best_of[s] == pair]
 
     def _drop_beaten(self) -> None:
         """Stop the families whose best candidate is beaten by the best of all."""
@@ -154,11 +152,6 @@ class Race:
     def _ranked(self) -> list[Search]:
         """Return the searches that get more candidates, the best first."""
         return sorted(self.running, key=lambda search: -_mean(search.top))
-
-
-def dilutes(scores: Scores, best: Scores) -> bool:
-    """Whether a candidate is too bad for a mean with the best, by their scores over the folds."""
-    return _is_beaten(scores, best)
 
 
 def _mean(scores: Scores | None) -> float:

@@ -18,9 +18,9 @@ from sklearn.utils.metadata_routing import (
 from hssvm._display import Text
 from hssvm.model_selection.families import Candidate, Family
 from hssvm.model_selection.mean import MeanModel
-from hssvm.model_selection.race import Race
-from hssvm.model_selection.results import Results, check_arrays, cv_results
+from hssvm.model_selection.results import check_arrays, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring
+from hssvm.model_selection.selection import Selected
 from hssvm.persistence.archive import has_form, require
 from hssvm.training.reports.summary import counted
 
@@ -154,8 +154,9 @@ class SearchedModel(MeanModel):
         lines = [f"{self._family}", *lines]
         return [f"{'' if i else 'families':<11}{line}" for i, line in enumerate(lines)]
 
-    def _select(self, results: Results, race: Race, scoring: Scoring) -> None:
+    def _select(self, selected: Selected, scoring: Scoring) -> None:
         """Set `cv_results_` and the best parameters."""
+        race, results = selected.race, selected.results
         self._arrays, self._families = results.arrays(), list(map(list, results.families))
         self.cv_results_ = cv_results(self._arrays, results.families)
         if callable(self.refit):
@@ -164,11 +165,12 @@ class SearchedModel(MeanModel):
                 raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
             self._member_index = [self.best_index_]
         else:
-            best = race.members()
-            if not best:
+            if not selected.members:
                 raise scoring.no_scores()
             last = self._arrays["iter"] == race.last_round
-            self._member_index = [int(np.flatnonzero(last & self._are(one))[0]) for one in best]
+            self._member_index = [
+                int(np.flatnonzero(last & self._are(one))[0]) for one in selected.members
+            ]
             self.best_index_ = self._member_index[0]
         self._set_best()
         self.gammas_, self.Cs_, self.scores_ = race.of(self._family).grid()

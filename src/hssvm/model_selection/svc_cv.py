@@ -12,14 +12,12 @@ from sklearn.utils import indexable
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.monitoring.callbacks import with_callbacks
-from hssvm.estimators.monitoring.warn import warn
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.base import BaseSearch
-from hssvm.model_selection.failed_folds import find_failed_folds
+from hssvm.model_selection.failed_folds import find_failed_folds, warn_about_missing_classes
 from hssvm.model_selection.families import Candidate
 from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
-from hssvm.model_selection.folds import Folds
 from hssvm.persistence.archive import require
 from hssvm.training import Approximation, Classification
 from hssvm.training.data.precision import in_precision_of_rows
@@ -60,9 +58,9 @@ class SVCCV(BaseSearch, Classifier):
         Scores of probabilities need `probability`. Callables receive a classifier that was trained
         without the fold, and the rows of the fold as they were passed to `fit`.
     max_members : int, default=1
-        Maximum number of models that are trained on all rows: the best candidates of different
-        kernels and scalings. Their decision values are averaged. Candidates that score much lower
-        than the best are left out.
+        Maximum number of models that are trained on all rows and averaged: the best candidates
+        of different kernels and scalings. There are fewer if the mean of more scores lower in the
+        folds, and only one if `refit` is a callable.
     refit : True, str or callable, default=True
         With several scores, the name of the score that the search maximizes, or, if `Cs` and
         `gammas` are lists, a function of `cv_results_` that returns the index of the best
@@ -230,7 +228,9 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
             failed_folds = find_failed_folds(
                 folds, fold_task, self.error_score, allow_nan=callable(self.refit)
             )
-            self._check_folds(folds, failed_folds, np.where(weight > 0, codes, -1))
+            warn_about_missing_classes(
+                folds, failed_folds, np.where(weight > 0, codes, -1), self.classes_
+            )
             selection = self._search(
                 points,
                 X=X,
@@ -270,21 +270,6 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         if not self._members:
             return super()._rows_at_once
         return self._members[0]._rows_at_once  # noqa: SLF001, of the same class
-
-    def _check_folds(
-        self, folds: Folds, failed_folds: frozenset[int], codes: NDArray[np.int64]
-    ) -> None:
-        """Warn if a fold trains without rows of a class; rows without a class have the code -1."""
-        for f, (train, _) in enumerate(folds.splits):
-            missing = np.setdiff1d(np.arange(self.classes_.size), codes[train])
-            if missing.size and f not in failed_folds:
-                warn(
-                    f"A fold trains without rows of class {self.classes_.tolist()[missing[0]]!r}, "
-                    "and cannot predict it; pass fewer folds, or a splitter that distributes the "
-                    "classes, such as StratifiedKFold.",
-                    UserWarning,
-                )
-                return
 
     def _fold_task(
         self,
