@@ -114,6 +114,8 @@ def cv(
     values = {name: value or "none" for name, value in estimator.best_params_.items()}
     best = ", ".join(f"{name} = {as_text(value)}" for name, value in values.items())
     console.print(f"best: {best}", highlight=False)
+    if len(estimator.members_) > 1:
+        console.print(f"mean of {len(estimator.members_)} models", highlight=False)
     n_folds, n_rows = counted(estimator.n_splits_, "fold"), counted(estimator.best_n_rows_, "row")
     console.print(
         f"{name} {estimator.best_score_:.4f} in {n_folds} of {n_rows}",
