@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.base import BaseKernelSVM
-from hssvm.estimators.inputs.valid_rows import ValidRows
+from hssvm.estimators.inputs.valid_rows import ValidRows, same_scaling
 from hssvm.estimators.models.model import KernelModel
 from hssvm.estimators.models.saving import restore_model
 from hssvm.kernels.base import Floats
@@ -64,11 +64,20 @@ class MeanModel(BaseKernelSVM):
         if len(members) == 1:
             self.__dict__.update(fitted, _members=())
             return
-        self._members, self._exact, self._compressed = tuple(members), None, None
+        self._set_members(members)
         shares = [vars(member)["_feature_scales"] for member in members]
         learned = [share / share.sum() for share in shares if share is not None]
         self._feature_scales = np.mean(learned, axis=0) if learned else None
         self.fit_report_ = combined_report([member.fit_report_ for member in members])
+
+    def _set_members(self, members: Sequence[BaseKernelSVM]) -> None:
+        """Set the members; they share the arrays of equal scalings."""
+        self._members, self._exact, self._compressed = tuple(members), None, None
+        for i, member in enumerate(members):
+            own = member._scaling
+            same = [one._scaling for one in members[:i] if same_scaling(one._scaling, own)]
+            if same:
+                member._set_scaling(same[0], member._feature_scales)
 
     def _decision_values(self, X: Any) -> Floats:
         if not self._members:
@@ -144,7 +153,7 @@ class MeanModel(BaseKernelSVM):
             parts = {name.removeprefix(prefix): arrays.pop(name) for name in names}
             members.append(restore_model(self._member_class, own, parts))
         require(not arrays, f"it has unexpected arrays: {', '.join(arrays)}")
-        self._members, self._exact, self._compressed = tuple(members), None, None
+        self._set_members(members)
         n_columns = sum(member.fit_report_.n_columns for member in members)
         self._restore_common(document, n_columns)
         self.fit_report_.n_members = len(members)

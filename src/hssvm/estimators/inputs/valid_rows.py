@@ -25,13 +25,17 @@ class ValidRows:
     def scaled(self, scaling: Scaling) -> Rows:
         """Return the scaled rows."""
         for known, rows in self._scaled:
-            if _same(known, scaling):
+            if same_scaling(known, scaling):
                 return rows
         rows = scaling(self._X)
         self._scaled.append((scaling, rows))
         return rows
 
 
-def _same(one: Scaling, other: Scaling) -> bool:
-    names = [field.name for field in fields(Scaling)]
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+def same_scaling(one: Scaling, other: Scaling) -> bool:
+    """Whether two scalings are equal; this is fast if they share their arrays."""
+    pairs = [(getattr(one, field.name), getattr(other, field.name)) for field in FIELDS]
+    return all(a is b or np.array_equal(a, b) for a, b in pairs)
+
+
+FIELDS = fields(Scaling)
