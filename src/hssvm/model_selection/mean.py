@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -47,13 +47,15 @@ class MeanModel(BaseKernelSVM):
     def _averaged(self) -> Sequence[KernelModel]:
         return self.members_
 
-    def __getattr__(self, name: str) -> Any:
-        if name in OF_ONE_MODEL and vars(self).get("_members"):
-            raise AttributeError(
-                f"a mean of {len(self._members)} models has no {name}, but each of them has; use "
-                f"members_[0].{name}, or fit with max_members=1"
-            )
-        return object.__getattribute__(self, name)  # raises the error of the attribute
+    if not TYPE_CHECKING:  # else any attribute would pass for one
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OF_ONE_MODEL and vars(self).get("_members"):
+                raise AttributeError(
+                    f"a mean of {len(self._members)} models has no {name}, but each of them has; "
+                    f"use members_[0].{name}, or fit with max_members=1"
+                )
+            return object.__getattribute__(self, name)  # raises the error of the attribute
 
     def _become(self, members: Sequence[BaseKernelSVM]) -> None:
         """Take over the fitted attributes of a single model, or become the mean of several."""
