@@ -17,7 +17,9 @@ from hssvm.estimators.calibration import fit_calibration, nonconformity, probabi
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.model_selection import race
 from hssvm.model_selection.forward import choose_members
+from hssvm.progress import MemberBegan, Progress, listening
 from hssvm.solvers import Status
+from hssvm.training.data.scaling import Scaling
 from hssvm.training.reports.monitor import FirstShare
 
 KERNELS = ["rbf", "exponential", "laplacian"]
@@ -278,6 +280,31 @@ def test_importances_are_the_mean_of_learned_scales(rng, all_kept):
     assert len(shares) == 2
     assert_allclose(model.feature_importances_, np.mean(shares, axis=0))
     assert not hasattr(SVRCV(**GIVEN).fit(X, y), "feature_importances_")
+
+
+def test_rows_are_scaled_once_for_each_scaling(rng, tmp_path, monkeypatch, all_kept):
+    X, y = data_of("two classes", rng)
+    model = clone(SEARCHES["two classes"]).fit(X, y)
+    model.save(tmp_path / "mean.hssvm")
+    scaled, scale = [], Scaling.__call__
+    monkeypatch.setattr(Scaling, "__call__", lambda *at: scaled.append(at) or scale(*at))
+    for copy in (model, hssvm.load(tmp_path / "mean.hssvm"), pickle.loads(pickle.dumps(model))):
+        scaled.clear()
+        copy.predict(X)
+        assert len(scaled) == len({member.scaling for member in copy.members_}) < 4
+
+
+def test_progress_tells_the_members(rng, all_kept):
+    X, y = data_of("regression", rng)
+    progress, events = Progress(), []
+    with listening(events.append):
+        model = clone(SEARCHES["regression"]).fit(X, y)
+    texts = [event.text for event in events if isinstance(event, MemberBegan)]
+    for i, (member, text) in enumerate(zip(model.members_, texts, strict=True)):
+        assert text.startswith(f"model {i + 1} of 4: {member.kernel}, {member.scaling}, C=")
+    for event in events:
+        progress.update(event)
+    assert list(progress.rounds.values())[-4:] == texts
 
 
 def test_time_is_for_the_best_first(rng, monkeypatch, all_kept):
