@@ -76,7 +76,14 @@ class SearchRound:
     text: str
 
 
-Event: TypeAlias = StageBegan | StageEnded | Share | Gap | Violation | SearchRound
+@dataclass(frozen=True)
+class MemberBegan:
+    """The training of one of several models has begun; the text describes it."""
+
+    text: str
+
+
+Event: TypeAlias = StageBegan | StageEnded | Share | Gap | Violation | SearchRound | MemberBegan
 Listener: TypeAlias = Callable[[Event], None]
 
 STEPS = {"hssvm.progress.Gap", "hssvm.progress.Violation"}
@@ -167,7 +174,8 @@ class Progress:
     seconds : dict
         Seconds of the finished stages.
     rounds : dict
-        For a search, a line for every round, with its rows, candidates, and the best so far.
+        For a search, a line for every round, with its rows, candidates, and the best so far, and
+        then for every model whose training has begun, if there are several.
 
     Examples
     --------
@@ -213,6 +221,8 @@ class Progress:
                 self._update_gap(gap)
             case SearchRound(index, text):
                 self.rounds[index] = text
+            case MemberBegan(text):
+                self.rounds[len(self.rounds)] = text
 
     def begin(self, stage: str, goal: float | None = None) -> None:
         """Start a stage; `goal` is its target gap."""

@@ -136,6 +136,19 @@ def test_cross_validation_of_a_regression(folder):
     assert re.search(r"1\s+│ -0\.\d+", table)
 
 
+def test_mean_of_several_models(folder, monkeypatch):
+    best = "hssvm.model_selection.selection.choose_members"
+    monkeypatch.setattr(best, lambda ranked, scores, score, count: ranked[:count])
+    model = folder / "mean.hssvm"
+    result = call("cv", folder / "train.csv", "--target", "where", "--Cs", 1, "--max-members", 2,
+                  "-o", model)  # fmt: skip
+    assert "\nmean of 2 models\n" in result.output
+    assert len(hssvm.load(model).members_) == 2
+    assert "mean of 2 models" in call("info", model).output
+    accuracy = call("predict", model, folder / "test.csv", "--target", "where").output
+    assert re.search(r"accuracy 0\.[89]", accuracy)
+
+
 def test_scoring(folder):
     result = call("cv", folder / "train.libsvm", "--Cs", "1", "--gammas", 1, "--scoring", "roc_auc")
     assert "mean roc_auc" in result.output

@@ -13,12 +13,14 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM, kernels
+from hssvm import HSS, SVC, SVCCV, SVR, SVRCV, Cells, OneClassSVM, kernels
 
 
 @pytest.fixture(autouse=True)
 def small_data_has_leaves(monkeypatch):
     monkeypatch.setattr("hssvm.training.config.EXACT_ROWS", 0)
+    best = "hssvm.model_selection.selection.choose_members"
+    monkeypatch.setattr(best, lambda ranked, scores, score, count: ranked[:count])
 
 
 def leaves(n_trees):
@@ -30,6 +32,13 @@ def cells(n_trees):
     return {"approximation": Cells(size=100, n_trees=n_trees), "random_state": 0}
 
 
+def mean_of(kind, **parameters):
+    kernels, scalings = ["rbf", "exponential", "laplacian"], ["standard", "minmax"]
+    given = {"Cs": [1.0], "gammas": [0.3], "cv": 3, "random_state": 0, "max_members": 3}
+    return kind(kernel=kernels, scaling=scalings, **given | parameters)
+
+
+REGRESSIONS = (SVR, SVRCV)
 NAMES = np.array(["ant", "bee", "cat"])
 
 MODELS = {
@@ -48,6 +57,11 @@ MODELS = {
     "isotonic, three classes": SVC(probability="isotonic", random_state=0),
     "sigmoid, three classes": SVC(probability="sigmoid", **leaves(2)),
     "searched": SVCCV(Cs=[1.0], gammas=[0.2], cv=3, random_state=0),
+    "mean": mean_of(SVCCV, probability="sigmoid"),
+    "mean, three classes": mean_of(SVCCV, probability="isotonic"),
+    "mean, one-vs-rest": mean_of(SVCCV, multi_class="ovr"),
+    "mean of forests": mean_of(SVCCV, **leaves(2)),
+    "mean of regressions": mean_of(SVRCV),
     "regression": SVR(),
     "regression, forest": SVR(**leaves(2)),
     "novelty": OneClassSVM(nu=0.2),
@@ -86,21 +100,23 @@ def fitted(kind, rng, dtype=np.float64):
     n_classes = 3 if "three" in kind or "one-vs" in kind else 2
     X, y = noisy_classes(rng, 400, n_classes, dtype)
     labels = NAMES[y]
-    if isinstance(MODELS[kind], SVR):
+    if isinstance(MODELS[kind], REGRESSIONS):
         labels = np.sin(X[:, 0]) + X[:, 1]
     rows = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0)) if "sparse" in kind else X
     T = rng.standard_normal((200, X.shape[1])).astype(dtype)
     model = clone(MODELS[kind]).fit(rows, labels)
     approximation = model.approximation
-    assert (model._predictor().n_leaves > 1) == (approximation is not None)
-    if approximation is not None:
-        assert model.fit_report_.n_trees == approximation.n_trees
-        assert (model.fit_report_.n_cells > 0) == isinstance(approximation, Cells)
+    assert len(model._averaged) == (3 if "mean" in kind else 1)
+    for member in model._averaged:
+        assert (member._predictor().n_leaves > 1) == (approximation is not None)
+        if approximation is not None:
+            assert member.fit_report_.n_trees == approximation.n_trees
+            assert (member.fit_report_.n_cells > 0) == isinstance(approximation, Cells)
     return model, T
 
 
 def decisions(model, T):
-    return model.predict(T) if isinstance(model, SVR) else model.decision_function(T)
+    return model.predict(T) if isinstance(model, REGRESSIONS) else model.decision_function(T)
 
 
 def proba(model, T):
@@ -124,7 +140,7 @@ def test_numpy_file(kind, dtype, rng, tmp_path):
     exported = runpy.run_path(str(tmp_path / "exported.py"))
     atol = 1e-10 if dtype == np.float64 else 2e-3
     assert_allclose(exported["decision_function"](T), decisions(model, T), rtol=atol, atol=atol)
-    if isinstance(model, SVR):
+    if isinstance(model, REGRESSIONS):
         assert_array_equal(exported["predict"](T), exported["decision_function"](T))
     else:
         same_labels(exported["predict"](T), model, T)
@@ -136,7 +152,7 @@ def test_numpy_file(kind, dtype, rng, tmp_path):
 def test_onnx(kind, rng):
     model, T = fitted(kind, rng)
     found = run_onnx(model, T)
-    if isinstance(model, SVR):
+    if isinstance(model, REGRESSIONS):
         assert_allclose(found["variable"], decisions(model, T), atol=1e-8)
         return
     assert_allclose(found["scores"], decisions(model, T), atol=1e-8)

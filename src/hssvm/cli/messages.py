@@ -20,7 +20,8 @@ from hssvm.training.data import checks
 OPTIONS = {
     "C": "--C", "Cs": "--Cs", "class_weight": "--class-weight", "coef0": "--coef0", "cv": "--folds",
     "degree": "--degree", "epsilon": "--epsilon", "format": "--format", "gamma": "--gamma",
-    "gammas": "--gammas", "kernel": "--kernel", "max_rank": "--max-rank", "max_time": "--max-time",
+    "gammas": "--gammas", "kernel": "--kernel", "max_members": "--max-members",
+    "max_rank": "--max-rank", "max_time": "--max-time",
     "multi_class": "--multi-class", "n_trees": "--trees", "size": "--cell-size",
     "memory_limit": "--memory-limit", "nu": "--nu", "probability": "--probability",
     "random_state": "--seed", "n_features": "--features", "range_path": "--range",

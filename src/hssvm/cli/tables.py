@@ -86,20 +86,30 @@ def describe(model: Any) -> str:
         lines.append(f"classes          {_classes(model)}")
     if model.target_name_ is not None:
         lines.append(f"label column     {model.target_name_}")
-    lines.append(f"support vectors  {_n_support(model)}")
-    if hasattr(model, "C_"):
-        lines.append(f"C                {model.C_:g}")
+    importances = getattr(model, "feature_importances_", None)
+    if importances is not None:
+        lines.append(f"importances      {_importances(importances, feature_names(model))}")
+    members = getattr(model, "members_", [model])
+    for i, member in enumerate(members):
+        if len(members) > 1:
+            lines += ["", f"model            {i + 1} of {len(members)}, of which this is the mean"]
+        lines += _describe_kernel(member)
+    return "\n".join(lines)
+
+
+def _describe_kernel(model: Any) -> list[str]:
+    lines = [f"support vectors  {_n_support(model)}"]
+    C = getattr(model, "C_", getattr(model, "C", None))
+    if C is not None:
+        lines.append(f"C                {C:g}")
     if model.feature_quantiles_ is not None:
         lines.append("scaling          features are replaced by normal scores before the kernel")
     elif model.feature_factor_ is not None:
         lines.append("scaling          features are scaled before the kernel")
-    importances = getattr(model, "feature_importances_", None)
-    if importances is not None:
-        lines.append(f"importances      {_importances(importances, feature_names(model))}")
     lines.append(f"kernel           {type(model.kernel_).__name__}")
     if hasattr(model.kernel_, "gamma"):
         lines.append(f"gamma            {model.kernel_.gamma:.6g}")
-    return "\n".join(lines)
+    return lines
 
 
 def _importances(importances: Any, names: list[str] | None) -> str:

@@ -10,11 +10,19 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
+from hssvm.dask.base import DASK_INSTEAD
 from hssvm.dask.classify import classified
 from hssvm.dask.plan import Layout
 from hssvm.dask.svc import SVC
 from hssvm.estimators.calibration import require_calibrator
-from hssvm.estimators.inputs.parameters import GAMMAS, POSITIVES, RULES, Rule, as_calibrator
+from hssvm.estimators.inputs.parameters import (
+    CLASSIFIER_INSTEAD,
+    GAMMAS,
+    POSITIVES,
+    RULES,
+    Rule,
+    as_calibrator,
+)
 from hssvm.estimators.monitoring.warn import warn
 from hssvm.exceptions import DataWarning
 from hssvm.training import Approximation, Classification
@@ -66,6 +74,12 @@ approximation, probability, random_state, verbose, client
     >>> client.close()
     """
 
+    _instead: ClassVar[Mapping[str, str]] = {
+        **CLASSIFIER_INSTEAD,
+        **DASK_INSTEAD,
+        "max_members": "leave it out, searches on a cluster train one model; on one machine, "
+        "hssvm.SVCCV averages several",
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {**RULES, "Cs": [POSITIVES], "gammas": [GAMMAS]}
 
     def __init__(

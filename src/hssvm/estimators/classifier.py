@@ -86,47 +86,49 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name, n_classes=self.classes_.size)
 
-    def _train_classes(self, task: Task, data: FitInput, monitor: FitMonitor) -> None:
-        """Train, and set the fitted attributes."""
-        result = self._train(task, data, monitor)
-        self._finish(result, data.y, monitor)
-        self._use_out_of_fold(result, data.y, data.weight)
+    def _out_of_fold_outputs(self, result: TrainingResult, task: Task) -> Floats | None:
+        """Decision values, as `decision_function` returns them, from models without the rows.
+
+        NaN for rows that were not held out.
+        """
+        values = result.out_of_fold
+        if values is None or result.problem.n_parts > 1:  # the values of pairs are by class
+            return values
+        return self._by_class(values)
 
     def _use_out_of_fold(
-        self, result: TrainingResult, codes: NDArray[np.int64], weight: Floats
+        self, values: Floats | None, data: FitInput, report: FitReport, seed: int
     ) -> None:
         """Set what follows from decision values of rows that the models have not seen."""
-        if result.out_of_fold is None:
+        codes, weight = data.y, data.weight
+        if values is None:
             self._calibrate(None, codes, weight, 0)
             return
-        rows = np.flatnonzero(~np.isnan(result.out_of_fold[:, 0]))
+        rows = np.flatnonzero(~np.isnan(values.reshape(codes.size, -1)[:, 0]))
         if not weight[rows].any() and self._held_out:
             raise ValueError(
                 "out_of_fold=True needs a class with at least two rows of positive weight"
             )
-        values = result.out_of_fold[rows]
-        if result.problem.n_parts == 1:  # the values of pairs are by class
-            values = self._by_class(values)
-        correct = classify(values, self.classes_) == self.classes_[codes[rows]]
+        correct = classify(values[rows], self.classes_) == self.classes_[codes[rows]]
         if weight[rows].any():
-            result.report.out_of_fold_score = float(np.average(correct, weights=weight[rows]))
-        asked = values if self._held_out else None
-        self._calibrate(asked, codes[rows], weight[rows], result.seed)
+            report.out_of_fold_score = float(np.average(correct, weights=weight[rows]))
+        asked = values[rows] if self._held_out else None
+        self._calibrate(asked, codes[rows], weight[rows], seed)
         if self.out_of_fold:
-            decision = np.full((codes.size, *values.shape[1:]), np.nan, values.dtype)
-            decision[rows] = values
-            self.out_of_fold_decision_ = decision
+            self.out_of_fold_decision_ = values
 
     def _finish(
-        self, result: TrainingResult, codes: NDArray[np.int64], monitor: FitMonitor
+        self, result: TrainingResult, task: Task, data: FitInput, monitor: FitMonitor
     ) -> None:
-        """Set `n_support_`, and check the number of support vectors."""
+        """Set what follows from the solution, and check the number of support vectors."""
         report = result.report
-        self.n_support_ = np.bincount(codes[self.support_], minlength=self.classes_.size)
+        self.n_support_ = np.bincount(data.y[self.support_], minlength=self.classes_.size)
         converged = set(report.status) == {"CONVERGED"}  # otherwise most rows have coefficients
         advised = {NARROW_KERNEL, UNEVEN_FEATURES}.intersection(report.advice)
         if result.first_Z is not None and converged and not advised:
             monitor.advise(check_support(result.first_Z, result.problem.bound), report)
+        values = self._out_of_fold_outputs(result, task)
+        self._use_out_of_fold(values, data, report, result.seed)
 
     def _store(self, result: TrainingResult, plan: TrainingPlan) -> None:
         if self.multi_class == "auto":
@@ -154,13 +156,22 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
     def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> NDArray[Any]:
         """Apply `function` to the decision values, of some rows at a time if there are many."""
         check_is_fitted(self)
-        step = max(1, PAIR_VALUES // self.intercept_.size)
+        step = self._rows_at_once
         has_rows = hasattr(X, "shape") or hasattr(X, "__len__")  # else X is not valid
-        if not (self._one_vs_one and has_rows) or (n_rows := _num_samples(X)) <= step:
+        if step is None or not has_rows or (n_rows := _num_samples(X)) <= step:
             return function(self._decision_values(X))
         X = X.tocsr() if scipy.sparse.issparse(X) else X
         parts = [_safe_indexing(X, slice(b, b + step)) for b in range(0, n_rows, step)]
         return np.concatenate([function(self._decision_values(part)) for part in parts])
+
+    @property
+    def _rows_at_once(self) -> int | None:
+        """Number of rows that are predicted at a time, as there may be many pairs of classes."""
+        return max(1, PAIR_VALUES // self.intercept_.size) if self._one_vs_one else None
+
+    def _outputs(self, X: Any) -> Floats:
+        values = self._by_class(self._decision_values(X))
+        return values.reshape(len(values), -1)
 
     def _by_class(self, values: Floats) -> Floats:
         """Return what `decision_function` does for the values (m, k) of the columns."""
@@ -237,14 +248,15 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
         n_classes = self.classes_.size
-        require(self.multi_class_ in ("ovo", "ovr"), "multi_class_ is invalid")
         pairwise = self._exact is not None and self._exact.counts is not None
         require(self._one_vs_one or not pairwise, "multi_class_ does not match the predictor")
         n_pairs = n_classes * (n_classes - 1) // 2
         expected = n_pairs if self._one_vs_one else (1 if n_classes == 2 else n_classes)
-        require(
-            n_columns == expected and np.array_equal(self.classes_, np.unique(self.classes_)),
-            "classes_ is invalid",
-        )
+        require(n_columns == expected, "classes_ is invalid")
         require(has_form(self.n_support_, np.int64, (n_classes,)), "n_support_ is invalid")
+
+    def _check_saved(self) -> None:
+        super()._check_saved()
+        require(self.multi_class_ in ("ovo", "ovr"), "multi_class_ is invalid")
+        require(np.array_equal(self.classes_, np.unique(self.classes_)), "classes_ is invalid")
         self._check_calibration()

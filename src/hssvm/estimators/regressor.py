@@ -20,7 +20,7 @@ from hssvm.estimators.calibration import (
 from hssvm.estimators.inputs.parameters import check_parameter
 from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.kernels.base import Floats
-from hssvm.training import Regression, TrainingResult
+from hssvm.training import FitReport, Regression, TrainingResult
 from hssvm.training.certificate import Certificate
 from hssvm.training.data.checks import at_bound, check_target
 
@@ -48,30 +48,33 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         self,
         result: TrainingResult,
         task: Regression,
-        y: NDArray[Any],
-        weight: Floats,
+        data: FitInput,
         monitor: FitMonitor,
     ) -> None:
         """Undo the centering of y, and check the number of coefficients at a bound."""
         self.intercept_ = self.intercept_ + task.center
-        self._use_out_of_fold(result, y, weight, task.center)
+        predicted = self._out_of_fold_outputs(result, task)
+        self._use_out_of_fold(predicted, data, result.report, result.seed)
         if result.first_Z is not None:
-            n_bounded = at_bound(result.first_Z, task.C * weight[:, None])
-            monitor.advise(check_target(y, task.C, task.epsilon, n_bounded), result.report)
+            n_bounded = at_bound(result.first_Z, task.C * data.weight[:, None])
+            monitor.advise(check_target(data.y, task.C, task.epsilon, n_bounded), result.report)
+
+    def _out_of_fold_outputs(self, result: TrainingResult, task: Regression) -> Floats | None:
+        """Predictions from models without the rows, (n,)."""
+        return None if result.out_of_fold is None else result.out_of_fold[:, 0] + task.center
 
     def _use_out_of_fold(
-        self, result: TrainingResult, y: NDArray[Any], weight: Floats, center: float
+        self, predicted: Floats | None, data: FitInput, report: FitReport, seed: int
     ) -> None:
         """Set what follows from predictions by models that have not seen the rows."""
         self.nonconformity_scores_ = None
-        if result.out_of_fold is None or y.size < 2:
+        y, weight = data.y, data.weight
+        if predicted is None or y.size < 2:
             return
-        predicted = result.out_of_fold[:, 0] + center
-        score = r2_score(y, predicted, sample_weight=weight)
-        result.report.out_of_fold_score = float(score)
+        report.out_of_fold_score = float(r2_score(y, predicted, sample_weight=weight))
         if self.out_of_fold:
             errors = np.abs(y - predicted)[weight > 0]
-            self.nonconformity_scores_ = kept_scores(errors, result.seed)
+            self.nonconformity_scores_ = kept_scores(errors, seed)
             self.out_of_fold_decision_ = predicted
 
     def predict(self, X: Any) -> Floats:
@@ -85,8 +88,14 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         -------
         (m,) array of float64
         """
-        # an intercept far from 0 would lose digits in float32
-        return self._values_without_intercept(X)[:, 0] + self.intercept_[0]
+        return self._decision_values(X)[:, 0]
+
+    def _decision_values(self, X: Any) -> Floats:
+        # in float64, as an intercept far from 0 would lose digits in float32
+        return self._values_without_intercept(X) + self.intercept_
+
+    def _outputs(self, X: Any) -> Floats:
+        return self._decision_values(X)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Intervals that contain the target with a given probability.
@@ -128,8 +137,8 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         half_width = conformal_quantile(self.nonconformity_scores_, coverage)
         return self.predict(X)[:, None] + np.array([-half_width, half_width])
 
-    def _after_load(self, n_columns: int) -> None:
-        super()._after_load(n_columns)
+    def _check_saved(self) -> None:
+        super()._check_saved()
         require_ascending(self.nonconformity_scores_)
 
     def certify(

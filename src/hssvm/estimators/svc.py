@@ -257,7 +257,9 @@ default='rbf'
         """
         with self._fitting(X, y, sample_weight) as monitor:
             data = self._check_fit(X, y, sample_weight)
-            self._train_classes(self._fit_task(data), data, monitor)
+            task = self._fit_task(data)
+            result = self._train(task, data, monitor)
+            self._finish(result, task, data, monitor)
         return self
 
     def _fit_task(self, data: FitInput) -> Classification:

@@ -154,7 +154,7 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
             data = self._check_fit(X, y, sample_weight)
             task = self._fit_task(data)
             result = self._train(task, data, monitor)
-            self._finish(result, task, data.y, data.weight, monitor)
+            self._finish(result, task, data, monitor)
         return self
 
     def _fit_task(self, data: FitInput) -> Regression:

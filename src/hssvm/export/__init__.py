@@ -6,7 +6,7 @@
 ``hssvm.estimators.models.export``.
 """
 
-from hssvm.export.contents import contents_of
+from hssvm.export.contents import Contents, contents_of
 from hssvm.export.numpy_file import write_numpy
 
-__all__ = ["contents_of", "write_numpy"]
+__all__ = ["Contents", "contents_of", "write_numpy"]

@@ -1,11 +1,13 @@
 """What a fitted model consists of, as plain arrays from which both exports are made.
 
-A model on the exact kernel is a forest of one tree with one leaf, so there is only one form.
+A model is the mean of its members, usually one. A member on the exact kernel is a forest of one
+tree with one leaf, so there is only one form.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -34,25 +36,51 @@ MAX_EXPORTED_FEATURES = 2**24
 """Number of features with which a dense row in float64 needs 128 MB."""
 
 
-def contents_of(model: Any, predictor: Predictor) -> Arrays:
+class Contents(NamedTuple):
+    """The arrays of a fitted model.
+
+    Attributes
+    ----------
+    common : dict
+        ``task``, ``n_features``, ``classes``, ``one_vs_one``, ``calibration`` and its ``curve_0``,
+        ....
+    members : list of dict
+        Of each member ``kernel`` and its parameters; ``shift`` and ``factor`` of the features, and
+        ``quantiles`` if these are normal scores; ``X``, or ``X_data``, ``X_indices`` and
+        ``X_indptr``; for each of ``n_trees`` trees ``rows_0``, ``ends_0``, ``weights_0``,
+        ``constants_0``, ``directions_0`` and ``thresholds_0`` as in
+        `hssvm.predictors.LeafExpansions`; ``clip`` and ``intercept``.
+    """
+
+    common: Arrays
+    members: list[Arrays]
+
+
+def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Contents:
     """Return the arrays of a fitted model; ValueError if they cannot express it.
 
     Parameters
     ----------
     model : SVC, SVCCV, SVR, SVRCV or OneClassSVM
-    predictor : ExpansionPredictor, PairwisePredictor or LeafwisePredictor
-        What the model predicts with.
-
-    Returns
-    -------
-    dict
-        ``task``, ``kernel`` and its parameters; ``n_features``, ``shift`` and ``factor`` of the
-        features, and ``quantiles`` if these are normal scores; ``X``, or ``X_data``, ``X_indices``
-        and ``X_indptr``; for each of ``n_trees`` trees ``rows_0``, ``ends_0``, ``weights_0``,
-        ``constants_0``, ``directions_0`` and ``thresholds_0`` as in
-        `hssvm.predictors.LeafExpansions`; ``clip``, ``intercept``, ``classes``, ``one_vs_one``,
-        ``calibration`` and its ``curve_0``, ....
+    members : sequence of (estimator, predictor)
+        The models of which this one is the mean, and what they predict with.
     """
+    common = {
+        "n_features": np.array(model.n_features_in_),
+        "task": np.array(_task(model)),
+        "one_vs_one": np.array(getattr(members[0][0], "_one_vs_one", False)),
+        "calibration": np.array("none"),
+    }
+    if hasattr(model, "classes_"):
+        common["classes"] = labels_of(model)
+        if model.calibration_ is not None:
+            method, curves = model.calibration_
+            common["calibration"] = np.array(method)
+            common.update({f"curve_{j}": curve for j, curve in enumerate(curves)})
+    return Contents(common, [_member_arrays(*member) for member in members])
+
+
+def _member_arrays(model: Any, predictor: Predictor) -> Arrays:
     n_features = model.n_features_in_
     if n_features > MAX_EXPORTED_FEATURES:
         raise ValueError(
@@ -64,13 +92,9 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
         **_kernel_arrays(predictor.kernel),
         **_point_arrays(predictor.X),
         "clip": np.array(predictor.clip),
-        "n_features": np.array(n_features),
         "shift": np.zeros(n_features) if shift is None else shift,
         "factor": np.ones(n_features) if factor is None else factor,
         "intercept": model.intercept_,
-        "task": np.array(_task(model)),
-        "one_vs_one": np.array(getattr(model, "_one_vs_one", False)),
-        "calibration": np.array("none"),
     }
     if model.feature_quantiles_ is not None:
         arrays["quantiles"] = model.feature_quantiles_
@@ -88,12 +112,6 @@ def contents_of(model: Any, predictor: Predictor) -> Arrays:
         arrays[f"constants_{index}"] = constants if tree.constants is None else tree.constants
         arrays[f"directions_{index}"] = tree.directions
         arrays[f"thresholds_{index}"] = tree.thresholds
-    if hasattr(model, "classes_"):
-        arrays["classes"] = labels_of(model)
-        if model.calibration_ is not None:
-            method, curves = model.calibration_
-            arrays["calibration"] = np.array(method)
-            arrays.update({f"curve_{j}": curve for j, curve in enumerate(curves)})
     return arrays
 
 

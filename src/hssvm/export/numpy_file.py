@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from hssvm.export import standalone
-from hssvm.export.contents import Arrays
+from hssvm.export.contents import Contents
 from hssvm.persistence.replace import replacing
 
 SCRIPT_HEADER = '''\
@@ -31,8 +31,11 @@ predict, decision_function, predict_proba = (
 """
 
 
-def write_numpy(arrays: Arrays, title: str, path: str | os.PathLike[str]) -> None:
+def write_numpy(contents: Contents, title: str, path: str | os.PathLike[str]) -> None:
     """Write the code of `standalone` with the arrays of a model."""
+    arrays = contents.common | {"n_members": np.array(len(contents.members))}
+    for i, member in enumerate(contents.members):
+        arrays |= {f"member{i}_{name}": array for name, array in member.items()}
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     data = base64.b85encode(zlib.compress(buffer.getvalue())).decode()

@@ -24,8 +24,11 @@ MAX_BYTES = 2**31
 
 
 def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
-    """Add the decision values of all columns, (m, k) in float64, and return their name."""
-    rows = graph.cast(X, np.float64)
+    """Add the decision values of all columns of a member, (m, k), and return their name.
+
+    X and the values are in float64.
+    """
+    rows = X
     if "quantiles" in arrays:
         rows = normal_scores(graph, arrays["quantiles"], rows)
     rows = graph.op("Sub", rows, graph.constant(arrays["shift"]))
@@ -52,10 +55,23 @@ def decision_values(graph: Graph, arrays: Arrays, X: str) -> str:
     return graph.op("Add", mean, graph.constant(arrays["intercept"]))
 
 
+def mean(graph: Graph, values: list[str]) -> str:
+    """Add the mean of the values of the members."""
+    total = values[0]
+    for one in values[1:]:
+        total = graph.op("Add", total, one)
+    return graph.op("Div", total, graph.constant(float(len(values)))) if values[1:] else total
+
+
 def scores(graph: Graph, arrays: Arrays, values: str) -> str:
     """Add what `decision_function` returns: (m,), or (m, n_classes) for more than two classes."""
-    if arrays["intercept"].size == 1:
-        return graph.op("Squeeze", values, graph.constant([1]))
+    if not _one_column(arrays):
+        return values
+    return graph.op("Squeeze", values, graph.constant([1]))
+
+
+def by_class(graph: Graph, arrays: Arrays, values: str) -> str:
+    """Add the decision values of a member by class, (m, n_classes), or (m, 1)."""
     if not arrays["one_vs_one"]:
         return values
     first, second = _pairs(arrays)
@@ -65,18 +81,19 @@ def scores(graph: Graph, arrays: Arrays, values: str) -> str:
     return graph.op("Add", _votes(graph, arrays, values), confidence)
 
 
-def class_index(graph: Graph, arrays: Arrays, values: str) -> str:
-    """Add the index of the predicted class, (m,)."""
-    if arrays["intercept"].size == 1:
-        positive = graph.op("Greater", values, graph.constant(0.0))
+def class_index(graph: Graph, arrays: Arrays, values: list[str], mean: str) -> str:
+    """Add the index of the predicted class, (m,), from the values of the members and their mean."""
+    if _one_column(arrays):
+        positive = graph.op("Greater", mean, graph.constant(0.0))
         return graph.op("Squeeze", graph.cast(positive, np.int64), graph.constant([1]))
-    chosen = _votes(graph, arrays, values) if arrays["one_vs_one"] else values
+    votes = arrays["one_vs_one"] and len(values) == 1
+    chosen = _votes(graph, arrays, values[0]) if votes else mean
     return graph.op("ArgMax", chosen, axis=1, keepdims=0)
 
 
 def probabilities(graph: Graph, arrays: Arrays, score: str) -> str:
     """Add the probabilities of all classes, (m, n_classes)."""
-    two = arrays["intercept"].size == 1
+    two = _one_column(arrays)
     columns = graph.op("Unsqueeze", score, graph.constant([1])) if two else score
     method, one = str(arrays["calibration"]), graph.constant(1.0)
     if method == "temperature":
@@ -101,16 +118,20 @@ def probabilities(graph: Graph, arrays: Arrays, score: str) -> str:
     return graph.op("Where", positive, graph.op("Div", each, total), uniform)
 
 
+def _one_column(arrays: Arrays) -> bool:
+    return "classes" not in arrays or _k(arrays) == 2
+
+
 def _k(arrays: Arrays) -> int:
     return int(arrays["classes"].size)
 
 
 def _points(arrays: Arrays) -> NDArray[Any]:
-    n_features = int(arrays["n_features"])
     if "X" in arrays:
         X = arrays["X"]
     else:
         parts = arrays["X_data"], arrays["X_indices"], arrays["X_indptr"]
+        n_features = arrays["shift"].size
         rows = scipy.sparse.csr_array(parts, shape=(parts[2].size - 1, n_features))
         _require_size(rows.shape[0] * n_features * rows.dtype.itemsize)
         X = rows.toarray()

@@ -13,8 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.export.contents import Arrays, labels_of
-from hssvm.export.onnx_graph import class_index, decision_values, probabilities, scores
+from hssvm.export.contents import Contents, labels_of
+from hssvm.export.onnx_graph import (
+    by_class,
+    class_index,
+    decision_values,
+    mean,
+    probabilities,
+    scores,
+)
 from hssvm.export.onnx_operators import Graph
 
 
@@ -43,19 +50,23 @@ def set_shapes(model: Any, operator: Any) -> None:
     n_rows = operator.inputs[0].get_first_dimension()
     names = [name for name, _ in output_types(model, operator.inputs[0].type)]
     for name, variable in zip(names, operator.outputs, strict=True):
-        by_class = name == "probabilities" or (name == "scores" and model.intercept_.size > 1)
+        by_class = name == "probabilities" or (
+            name == "scores" and hasattr(model, "classes_") and model.classes_.size > 2
+        )
         variable.type.shape = [n_rows, model.classes_.size] if by_class else [n_rows]
 
 
-def convert(arrays: Arrays, scope: Any, operator: Any, container: Any) -> None:
+def convert(contents: Contents, scope: Any, operator: Any, container: Any) -> None:
     """Add the operators that compute the outputs."""
     from skl2onnx.common.data_types import DoubleTensorType
 
     graph, (X, *_) = Graph(scope, container), operator.inputs
     floats = np.float64 if isinstance(X.type, DoubleTensorType) else np.float32
     outputs = [variable.full_name for variable in operator.outputs]
-    values = decision_values(graph, arrays, X.full_name)
-    score = scores(graph, arrays, values)
+    arrays, rows = contents.common, graph.cast(X.full_name, np.float64)
+    values = [decision_values(graph, member, rows) for member in contents.members]
+    outputs_by_class = mean(graph, [by_class(graph, arrays, one) for one in values])
+    score = scores(graph, arrays, outputs_by_class)
     task = str(arrays["task"])
     graph.cast(score, floats, output=outputs[0 if task == "regression" else 1])
     if task == "novelty":
@@ -64,7 +75,7 @@ def convert(arrays: Arrays, scope: Any, operator: Any, container: Any) -> None:
         graph.op("Where", typical, *signs, output=outputs[0])
     if task == "classification":
         labels = graph.constant(_onnx_labels(arrays["classes"]))
-        index = class_index(graph, arrays, values)
+        index = class_index(graph, arrays, values, outputs_by_class)
         graph.op("Gather", labels, index, axis=0, output=outputs[0])
     if len(outputs) == 3:
         graph.cast(probabilities(graph, arrays, score), floats, output=outputs[2])

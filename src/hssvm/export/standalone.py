@@ -3,7 +3,8 @@
 The method `save_numpy` writes a copy of this file, followed by the arrays of a model, so it imports
 only NumPy and the standard library. It follows the formulas: the kernel expansion ``f(t) = sum_i
 k(t, x_i) w_i`` over the points of the leaf of t, the mean over the trees, the intercept, and then
-classes or probabilities. A model on the exact kernel is a single tree with a single leaf.
+classes or probabilities. A model on the exact kernel is a single tree with a single leaf. A model
+may be the mean of several members.
 """
 
 import base64
@@ -19,30 +20,36 @@ VALUES_AT_ONCE = 2**22
 
 
 class Predictor:
-    """A model; `hssvm.export.contents` describes its `arrays`."""
+    """A model, the mean of its members; `hssvm.export.contents` describes its `arrays`."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self._arrays, self._model = arrays, SimpleNamespace(**arrays)
+        self._members = []
+        for i in range(self._model.n_members):
+            start = f"member{i}_"
+            names = [name for name in arrays if name.startswith(start)]
+            self._members.append(Member({name[len(start) :]: arrays[name] for name in names}))
 
     def decision_function(self, X: Any) -> Any:
         """Return the decision values, as the model itself does; for regression, the predictions."""
-        values = self._values(X)
-        if self._model.one_vs_one:
-            return self._votes(values) + self._confidence(values)
-        return values if values.shape[1] > 1 else values[:, 0]
+        X = self._checked(X)
+        outputs = [self._by_class(member.values(X)) for member in self._members]
+        mean = sum(outputs) / len(outputs)
+        return mean if mean.shape[1] > 1 else mean[:, 0]
 
     def predict(self, X: Any) -> Any:
         """Return labels, targets, or 1 and -1 for typical and novel rows."""
+        if self._model.one_vs_one and len(self._members) == 1:
+            votes = self._votes(self._members[0].values(self._checked(X)))
+            return self._model.classes[votes.argmax(axis=1)]
+        values = self.decision_function(X)
         if self._model.task == "regression":
-            return self.decision_function(X)
+            return values
         if self._model.task == "novelty":
-            return np.where(self.decision_function(X) >= 0, 1, -1)
-        values = self._values(X)
-        if self._model.one_vs_one:
-            return self._model.classes[self._votes(values).argmax(axis=1)]
-        if values.shape[1] > 1:
+            return np.where(values >= 0, 1, -1)
+        if values.ndim > 1:
             return self._model.classes[values.argmax(axis=1)]
-        return self._model.classes[(values[:, 0] > 0).astype(np.int64)]
+        return self._model.classes[(values > 0).astype(np.int64)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of all classes."""
@@ -88,13 +95,26 @@ class Predictor:
             confidence[:, d] -= values[:, pair]
         return confidence / (3 * (np.abs(confidence) + 1))
 
-    def _values(self, X: Any) -> Any:
-        """Return the decision values of all columns, (m, k)."""
+    def _by_class(self, values: Any) -> Any:
+        return self._votes(values) + self._confidence(values) if self._model.one_vs_one else values
+
+    def _checked(self, X: Any) -> Any:
         X = np.asarray(X, np.float64)
         if X.ndim != 2 or X.shape[1] != self._model.n_features:
             raise ValueError(f"X must have two dimensions and {self._model.n_features} columns")
         if not np.isfinite(X).all():
             raise ValueError("X has NaN or infinite entries")
+        return X
+
+
+class Member:
+    """A kernel machine."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self._arrays, self._model = arrays, SimpleNamespace(**arrays)
+
+    def values(self, X: Any) -> Any:
+        """Return the decision values of all columns, (m, k)."""
         if "quantiles" in self._arrays:
             columns = zip(X.T, *self._model.quantiles, strict=True)
             X = np.column_stack([np.interp(x, knots, scores) for x, knots, scores in columns])
@@ -124,22 +144,22 @@ class Predictor:
     def _expansion(self, X: Any, rows: Any, weights: Any) -> Any:
         """Return ``sum_i k(x, x_i) w_i`` for the rows of X, some of each at a time."""
         values = np.zeros((X.shape[0], weights.shape[1]))
-        step = max(1, VALUES_AT_ONCE // max(1024, int(self._model.n_features)))
+        step = max(1, VALUES_AT_ONCE // max(1024, X.shape[1]))
         for begin in range(0, rows.size, step):
-            points = self._points(rows[begin : begin + step])
+            points = self._points(rows[begin : begin + step], X.shape[1])
             some = max(1, VALUES_AT_ONCE // len(points))
             for start in range(0, len(X), some):
                 block = self._kernel_values(X[start : start + some], points)
                 values[start : start + some] += block @ weights[begin : begin + step]
         return values
 
-    def _points(self, rows: Any) -> Any:
+    def _points(self, rows: Any, n_features: int) -> Any:
         if "X" in self._arrays:
             return self._model.X[rows].astype(np.float64)
         counts = self._model.X_indptr[rows + 1] - self._model.X_indptr[rows]
         places = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         places += np.repeat(self._model.X_indptr[rows], counts)
-        points = np.zeros((rows.size, int(self._model.n_features)))
+        points = np.zeros((rows.size, n_features))
         points[np.repeat(np.arange(rows.size), counts), self._model.X_indices[places]] = (
             self._model.X_data[places]
         )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -38,13 +36,13 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.messages import Message, api
 from hssvm.model_selection.baseline import check_baseline
-from hssvm.model_selection.families import check_kernels, listed
+from hssvm.model_selection.families import Candidate, check_kernels, listed
 from hssvm.model_selection.folds import Folds
+from hssvm.model_selection.members import mean_outputs, train_members
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
 from hssvm.model_selection.search import Given, mean_scores
 from hssvm.model_selection.searched import SearchedModel
 from hssvm.model_selection.selection import Selected, Selection
-from hssvm.training import Task, TrainingResult, plan_task, train
 from hssvm.training.data.checks import check_edge
 from hssvm.training.reports.summary import counted
 from hssvm.training.scales.scaling import LEARNED
@@ -55,6 +53,7 @@ SEARCH_RULES = {
     "Cs": [word("auto"), integer(1), POSITIVES],
     "gammas": [word("auto"), GAMMAS],
     "scaling": [*SCALING, sequence("a non-empty sequence of these", SCALING)],
+    "max_members": [integer(1)],
     "refit": [
         Alternative("True", lambda value: value is True),
         Alternative("the name of a score", lambda value: isinstance(value, str)),
@@ -72,6 +71,7 @@ class BaseSearch(SearchedModel):
 
     Cs: int | Sequence[float] | str
     gammas: Sequence[float | str] | str
+    max_members: int
     error_score: Any
 
     def _check_kernel(self) -> None:
@@ -148,7 +148,7 @@ class BaseSearch(SearchedModel):
 
     def _validated(self) -> dict[str, Any]:
         """Attributes of an estimator that has validated its rows."""
-        names = "n_features_in_", "feature_names_in_"
+        names = "n_features_in_", "feature_names_in_", "classes_", "target_name_", "data_checksum_"
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _search(self, points: IndexedKernel | None, **inputs: Any) -> Selection:
@@ -158,6 +158,7 @@ class BaseSearch(SearchedModel):
             gammas=self.gammas,
             kernel=self.kernel,
             scaling=self.scaling,
+            max_members=as_scalar(self.max_members),
             max_time=self.max_time,
             make_kernel=lambda kernel, gamma: points or self._kernel_of(kernel, lambda: gamma),
             config=self._config(),
@@ -174,7 +175,7 @@ class BaseSearch(SearchedModel):
                 "a callable refit chooses from given candidates; pass lists of Cs and gammas"
             )
         selected = selection.run()
-        self._select(selected.results, selected.race, selection.scoring)
+        self._select(selected, selection.scoring)
         self._warn_about_search(selection, selected)
         return selection
 
@@ -211,25 +212,31 @@ class BaseSearch(SearchedModel):
         if isinstance(search.Cs, Given):
             monitor.advise(check_edge("C", self.scores_[g], c, n_rows), report)
 
-    def _train_best(
-        self,
-        selection: Selection,
-        task: Task,
-        y: NDArray[Any],
-    ) -> TrainingResult:
-        """Train with the best parameters on all rows, and set the fitted attributes."""
-        kernel, config = selection.make_kernel(self._family.kernel, self.gamma_), selection.config
-        data = FitInput(selection.X, y, selection.weight, None)
-        report, monitor = selection.report, selection.monitor
-        X = self._scale(*self._family, task, data, config.seed, report, monitor)
-        # On the exact kernel, the out-of-fold score takes 5 to 15 % of the time of a search.
-        only_score = not config.held_out and config.memory_limit is None
-        only_score = only_score and config.is_exact(kernel, X)
-        with_score = replace(config, held_out=math.inf) if only_score else config
-        plan, problem = plan_task(with_score, task, X, y, selection.weight, kernel)
-        result = train(problem, kernel, X, plan, selection.report, selection.monitor)
-        if only_score:
-            self._store(replace(result, out_of_fold=None), replace(plan, n_folds=0))
-        else:
-            self._store(result, plan)
-        return result
+    def _train_members(self, selection: Selection, data: FitInput) -> None:
+        """Train the best candidates on all rows, and become the mean of these models."""
+        candidates = [self._candidate(index) for index in self._member_index]
+        members = train_members(candidates, self._new_member, selection, data)
+        del self._member_index[len(members) :]
+        self._become([member.model for member in members])
+        report = self.fit_report_
+        report.seconds = selection.report.seconds | report.seconds
+        report.advice += selection.report.advice
+        if len(members) > 1:
+            outputs = mean_outputs(members)
+            self._use_out_of_fold(outputs, data, report, selection.config.seed)
+        if len(members) < len(candidates):
+            of = f"{len(members)} of {counted(len(candidates), 'model')}"
+            remedy = "" if self.max_time is None else f"; raise {api:max_time}"
+            advice = Message(f"The fit was cut short: it is the mean of {of}{remedy}.")
+            report.advice.append(str(advice))
+            warn(advice, ConvergenceWarning)
+
+    def _new_member(self, candidate: Candidate, others: Sequence[Any]) -> Any:
+        """Return a model with the parameters of a candidate, which has validated the rows."""
+        (kernel, scaling), gamma, C = candidate
+        parameters = self._parameters_of(self._member_class)
+        member = self._member_class(**parameters | {"C": C, "kernel": kernel, "scaling": scaling})
+        if not np.isnan(gamma):
+            member.set_params(gamma=gamma)
+        member.__dict__.update(self._validated())
+        return member

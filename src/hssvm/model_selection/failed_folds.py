@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from hssvm.estimators.monitoring.warn import warn
@@ -42,3 +43,22 @@ def find_failed_folds(
     count = f"{len(failed)} of {len(reasons)} folds failed"
     warn(f"{count}, and the score is {error_score}: {message}.", FitFailedWarning)
     return frozenset(failed)
+
+
+def warn_about_missing_classes(
+    folds: Folds,
+    failed_folds: frozenset[int],
+    codes: NDArray[np.int64],
+    classes: NDArray[Any],
+) -> None:
+    """Warn if a fold trains without rows of a class; rows without a class have the code -1."""
+    for f, (train, _) in enumerate(folds.splits):
+        missing = np.setdiff1d(np.arange(classes.size), codes[train])
+        if missing.size and f not in failed_folds:
+            warn(
+                f"A fold trains without rows of class {classes.tolist()[missing[0]]!r}, and cannot "
+                "predict it; pass fewer folds, or a splitter that distributes the classes, such as "
+                "StratifiedKFold.",
+                UserWarning,
+            )
+            return

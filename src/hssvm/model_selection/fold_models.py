@@ -1,121 +1,24 @@
-"""Models of the folds, which scorers see as fitted estimators."""
+"""The problems of a search on the rows of a fold, and their models as fitted estimators."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from hssvm.estimators.calibration import Calibration, fit_calibration
-from hssvm.estimators.inputs.parameters import as_calibrator
-from hssvm.estimators.svc import SVC
-from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.families import Candidate
-from hssvm.predictors import ExpansionPredictor
+from hssvm.model_selection.fold_estimators import FoldModel, FoldSVC, FoldSVR, mean_model
 from hssvm.problems import BaseProblem, PairsProblem, SVCProblem, SVRProblem
-from hssvm.training import Classification, FitReport, TrainingResult
-from hssvm.training.data.scaling import Scaling
+from hssvm.training import Classification, FitReport
 from hssvm.training.tasks import Targets, value_targets
 
 NO_WEIGHT = "all have weight 0"
-
-
-@dataclass(frozen=True, eq=False)
-class FoldModel:
-    """A model that leaves out a fold.
-
-    Attributes
-    ----------
-    result : TrainingResult
-        The fit on the scaled rows.
-    scaling : Scaling
-        Applied to new rows.
-    test : (m,) int64
-        Rows of the fold.
-    values : (m, k)
-        Their decision values; (m, n_classes) for pairs of classes.
-    seconds : float
-        Time of the fit.
-    """
-
-    result: TrainingResult
-    scaling: Scaling
-    test: NDArray[np.int64]
-    values: Floats
-    seconds: float
-
-    @cached_property
-    def predictor(self) -> ExpansionPredictor:
-        """Predictor for other rows."""
-        return self.result.exact
-
-
-class FoldSVC(SVC):
-    """A classifier that leaves out a fold, and knows the decision values of its rows."""
-
-    model: FoldModel
-    others: list[FoldModel]
-    test_X: Any
-    codes: NDArray[np.int64]
-    weight: Floats
-
-    def _from_values(self, function: Callable[[Floats], NDArray[Any]], X: Any) -> NDArray[Any]:
-        known = X is self.test_X
-        return function(self.model.values) if known else super()._from_values(function, X)
-
-    def _by_class(self, values: Floats) -> Floats:
-        """Return the values by class, as the fold already has them for pairs of classes."""
-        known = self._one_vs_one and values is self.model.values
-        return values if known else super()._by_class(values)
-
-    def _classify(self, values: Floats) -> NDArray[Any]:
-        if self._one_vs_one and values is self.model.values:  # votes, and a fraction of one
-            return self.classes_[np.rint(values).argmax(axis=1)]
-        return super()._classify(values)
-
-    def _predictor(self) -> Any:
-        return self.model.predictor
-
-    @cached_property
-    def calibration_(self) -> Calibration | None:  # type: ignore[override]
-        """Calibration by the rows of the other folds, from models that have not seen them."""
-        calibrator = as_calibrator(self.probability)
-        if calibrator is None:
-            return None
-        own = np.zeros(self.codes.size, bool)
-        own[self.model.test] = True
-        usable = ~own & (self.weight > 0)
-        others = [(m.test[usable[m.test]], m.values[usable[m.test]]) for m in self.others]
-        rows = np.concatenate([test for test, _ in others])
-        if not np.array_equal(np.unique(self.codes[rows]), np.arange(self.classes_.size)):
-            raise ValueError(
-                "probabilities of a fold need rows of all classes in the other folds; use a cv "
-                "that tests every row, such as StratifiedKFold"
-            )
-        values, n_classes = np.concatenate([values for _, values in others]), self.classes_.size
-        return fit_calibration(calibrator, values, self.codes[rows], n_classes, self.weight[rows])
-
-
-class FoldSVR(SVR):
-    """A regression that leaves out a fold, and knows the predictions for its rows."""
-
-    model: FoldModel
-    test_X: Any
-
-    def _values_without_intercept(self, X: Any) -> Floats:
-        if X is self.test_X:
-            return self.model.values - self.model.result.intercept
-        return super()._values_without_intercept(X)
-
-    def _predictor(self) -> Any:
-        return self.model.predictor
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +77,29 @@ class FoldTask(ABC):
         models : list of FoldModel
             The models of all folds.
         """
+
+    def mean_estimator(
+        self, candidates: Sequence[Candidate], models: Sequence[list[FoldModel]], fold: int
+    ) -> tuple[Any, Any]:
+        """Return the mean of estimators that leave out the same fold, as `estimator` does.
+
+        Parameters
+        ----------
+        candidates : sequence of Candidate
+        models : sequence of lists of FoldModel
+            The models of each candidate.
+        fold : int
+            Index of a model.
+        """
+        means = [mean_model(same) for same in zip(*models, strict=True)]
+        mean, test_X = self.estimator(candidates[0], means[fold], means)
+        mean.parts = [
+            self.estimator(candidate, own[fold], own)[0]
+            for candidate, own in zip(candidates, models, strict=True)
+        ]
+        for part in mean.parts:
+            part.test_X = test_X
+        return mean, test_X
 
     def _fitted(
         self, kind: Any, candidate: Candidate, model: FoldModel, **attributes: Any

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,9 @@ from hssvm.estimators.inputs.kernel import radial_type
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
 from hssvm.model_selection.families import Candidate, Family
+from hssvm.model_selection.fold_estimators import FoldModel
 from hssvm.model_selection.fold_fitter import FoldFitter, Group, make_groups
-from hssvm.model_selection.fold_models import FoldModel, FoldTask
+from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.results import Results
 from hssvm.model_selection.round_log import RoundLog
@@ -74,6 +75,20 @@ class Deadline(Monitor):
         return answer
 
 
+class Finalist(NamedTuple):
+    """A candidate, its scores and its models in all folds."""
+
+    candidate: Candidate
+    scores: NDArray[np.float64]
+    models: list[FoldModel]
+
+    def is_better_than(self, other: Finalist) -> bool:
+        """Whether the mean score is higher, or the same with a smaller gamma or C."""
+        means = [float(mean_scores(one.scores)) for one in (self, other)]
+        smooth = [(one.candidate.gamma, one.candidate.C) for one in (self, other)]
+        return means[0] > means[1] or (means[0] == means[1] and smooth[0] < smooth[1])
+
+
 @dataclass(eq=False)
 class FoldSolver:
     """Scores values of C for one family and gamma at a time, on the rows of a round.
@@ -101,6 +116,13 @@ class FoldSolver:
         Receives the candidates.
     log : RoundLog
         Log of the round of the search.
+    keeps_best : bool
+        Whether to keep the models of the best candidate of every family.
+
+    Attributes
+    ----------
+    best : dict
+        The best candidate of every family, if they are kept.
     """
 
     X: Rows
@@ -116,6 +138,8 @@ class FoldSolver:
     n_final: int
     results: Results
     log: RoundLog
+    keeps_best: bool = False
+    best: dict[Family, Finalist] = field(default_factory=dict, init=False)
     _groups: dict[Any, list[Group]] = field(default_factory=dict, init=False)
 
     @property
@@ -185,7 +209,26 @@ class FoldSolver:
         fit_times = np.array([model.seconds for model in models])
         times = fit_times, np.array(seconds)
         self.results.add(candidate, *times, scores, self.log.round, self.n_rows)
-        return self.scoring.of_search(scores)
+        own = self.scoring.of_search(scores)
+        if self.keeps_best and not np.isnan(own).any():
+            finalist = Finalist(candidate, own, trained)
+            before = self.best.setdefault(candidate.family, finalist)
+            if finalist.is_better_than(before):
+                self.best[candidate.family] = finalist
+        return own
+
+    def score_mean(self, finalists: list[Finalist]) -> NDArray[np.float64]:
+        """Return the scores of the mean of some candidates, (n_folds,)."""
+        candidates, models = [one.candidate for one in finalists], [one.models for one in finalists]
+        found: list[dict[str, float]] = []
+        for f in range(len(self.folds.splits)):
+            if f in self.scoring.failed_folds:
+                found.append({})
+                continue
+            n_before = sum(bool(one) for one in found)
+            fitted, X = self.task.mean_estimator(candidates, models, n_before)
+            found.append(self.scoring(fitted, X, models[0][n_before].test))
+        return self.scoring.of_search(self.scoring.by_name(found))
 
     def _train(
         self, fitter: FoldFitter, groups: list[Group], Cs: list[float]

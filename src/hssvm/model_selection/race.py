@@ -35,14 +35,17 @@ class Race:
     Parameters
     ----------
     searches : list of Search
+    n_kept : int
+        Number of families that stay to the end, even if they are beaten.
 
     Attributes
     ----------
     running : list of Search
-        The searches that are not beaten.
+        The searches that get more candidates.
     """
 
     searches: list[Search]
+    n_kept: int = 1
     running: list[Search] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,9 +71,8 @@ class Race:
                 break
 
     def keep_best(self) -> None:
-        """Stop the families with the lowest scores; a third remains."""
-        order = sorted(self.running, key=lambda search: -_mean(search.top))
-        best = order[: math.ceil(len(order) / FACTOR)]
+        """Stop the families with the lowest scores; a third remains, and at least `n_kept`."""
+        best = self._ranked()[: max(self.n_kept, math.ceil(len(self.running) / FACTOR))]
         self.running = [search for search in self.running if search in best]
 
     def again(self, score: Score, count: int) -> None:
@@ -82,7 +84,10 @@ class Race:
                 for s, search in enumerate(self.searches)
                 for pair in search.rounds[-2]
             }
-        left = sorted(means, key=lambda key: (-means[key], key))[:count]
+        ranked = sorted(means, key=lambda key: (-means[key], key))
+        left = list(
+            dict.fromkeys([*ranked[:count], *self._leaders(self.last_round)[: self.n_kept]])
+        )
         for s, search in enumerate(self.searches):
             pairs = [pair for other, pair in left if other == s]
             for g in dict.fromkeys(g for g, _ in pairs):
@@ -103,17 +108,17 @@ class Race:
         """Index of the last round with scores; 0 if there is none."""
         return max(search.last_round for search in self.searches)
 
-    def best(self) -> Candidate | None:
-        """Return the candidate with the best mean score; None if none has a score in every fold.
+    def leaders(self) -> list[Candidate]:
+        """Return the best candidate of every family of the last round with scores, the best first.
 
-        Ties go to the first family, the smallest gamma, and the smallest C.
+        The list is empty if no candidate has a score in every fold. Ties go to the first family,
+        the smallest gamma, and the smallest C.
         """
-        means = self._means(self.last_round)
-        if not means:
-            return None
-        s, (g, c) = min(key for key, mean in means.items() if mean == max(means.values()))
-        search = self.searches[s]
-        return Candidate(search.family, search.gammas.value(g), search.Cs.value(c))
+        found = [(self.searches[s], pair) for s, pair in self._leaders(self.last_round)]
+        return [
+            Candidate(search.family, search.gammas.value(g), search.Cs.value(c))
+            for search, (g, c) in found
+        ]
 
     def of(self, family: Family) -> Search:
         """Return the search of a family."""
@@ -127,12 +132,26 @@ class Race:
             for pair, mean in search.known(round).items()
         }
 
+    def _leaders(self, round: int) -> list[tuple[int, Pair]]:
+        """Return the best candidates of all families of a round, the best first."""
+        means = self._means(round)
+        ranked = sorted(means, key=lambda key: (-means[key], key))
+        best_of = dict(reversed(ranked))
+        return [(s, pair) for s, pair in ranked if best_of[s] == pair]
+
     def _drop_beaten(self) -> None:
         """Stop the families whose best candidate is beaten by the best of all."""
-        best = max((search.top for search in self.running), key=_mean)
+        ranked = self._ranked()
+        best, kept = ranked[0].top, ranked[: self.n_kept]
         if best is None or best.size == 1:  # a single fold tells nothing about the error
             return
-        self.running = [search for search in self.running if not _is_beaten(search.top, best)]
+        self.running = [
+            search for search in self.running if search in kept or not _is_beaten(search.top, best)
+        ]
+
+    def _ranked(self) -> list[Search]:
+        """Return the searches that get more candidates, the best first."""
+        return sorted(self.running, key=lambda search: -_mean(search.top))
 
 
 def _mean(scores: Scores | None) -> float:

@@ -16,20 +16,20 @@ from sklearn.utils.metadata_routing import (
 )
 
 from hssvm._display import Text
-from hssvm.estimators.base import BaseKernelSVM
-from hssvm.model_selection.families import Family
-from hssvm.model_selection.race import Race
-from hssvm.model_selection.results import Results, check_arrays, cv_results
+from hssvm.model_selection.families import Candidate, Family
+from hssvm.model_selection.mean import MeanModel
+from hssvm.model_selection.results import check_arrays, cv_results
 from hssvm.model_selection.scoring import SINGLE, Scoring
+from hssvm.model_selection.selection import Selected
 from hssvm.persistence.archive import has_form, require
 from hssvm.training.reports.summary import counted
 
 
-class SearchedModel(BaseKernelSVM):
+class SearchedModel(MeanModel):
     """A model whose parameters were chosen by a search."""
 
     _saved: ClassVar[tuple[str, ...]] = (
-        "Cs_", "gammas_", "scores_", "best_index_", "_arrays", "_families",
+        "Cs_", "gammas_", "scores_", "best_index_", "_arrays", "_families", "_member_index",
     )  # fmt: skip
 
     _default_scoring: ClassVar[str]
@@ -48,6 +48,8 @@ class SearchedModel(BaseKernelSVM):
     """The results as arrays, from which `cv_results_` is made."""
     _families: list[list[Any]]
     """Kernel and scaling of each family, in plain lists."""
+    _member_index: list[int]
+    """Indices of the members in `cv_results_`, the best first."""
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata that splitter and scorers ask for.
@@ -122,15 +124,23 @@ class SearchedModel(BaseKernelSVM):
         name = scoring if isinstance(scoring, str) else self._main_name()
         folds = f"{counted(self.n_splits_, 'fold')} of {counted(self.best_n_rows_, 'row')}"
         lines = [text, f"search     {name} {self.best_score_:.4g} in {folds}"]
-        return Text("\n".join(lines + self._comparison()))
+        return Text("\n".join(lines + self._member_lines() + self._comparison()))
+
+    def _member_lines(self) -> list[str]:
+        """Describe the models of a mean, with their scores in the search."""
+        if not self._members:
+            return []
+        means = self.cv_results_[f"mean_test_{self._main_name()}"]
+        lines = [f"{self._candidate(i)}: {means[i]:.4g}" for i in self._member_index]
+        return [f"{'' if i else 'members':<11}{line}" for i, line in enumerate(lines)]
 
     def _comparison(self) -> list[str]:
         """Compare the chosen family with the others, each in the last round that it reached."""
         means = self.cv_results_[f"mean_test_{self._main_name()}"]
-        lines = []
+        members, lines = [self._candidate(i).family for i in self._member_index], []
         for f, values in enumerate(self._families):
             rounds = self._arrays["iter"][self._arrays["family"] == f]
-            if Family(*values) == self._family or not rounds.size:
+            if Family(*values) in members or not rounds.size:
                 continue
             same = self._arrays["iter"] == rounds.max()
             own, chosen = (
@@ -144,24 +154,39 @@ class SearchedModel(BaseKernelSVM):
         lines = [f"{self._family}", *lines]
         return [f"{'' if i else 'families':<11}{line}" for i, line in enumerate(lines)]
 
-    def _select(self, results: Results, race: Race, scoring: Scoring) -> None:
+    def _select(self, selected: Selected, scoring: Scoring) -> None:
         """Set `cv_results_` and the best parameters."""
+        race, results = selected.race, selected.results
         self._arrays, self._families = results.arrays(), list(map(list, results.families))
         self.cv_results_ = cv_results(self._arrays, results.families)
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
             if not 0 <= self.best_index_ < len(self.cv_results_["params"]):
                 raise IndexError(f"refit returned {self.best_index_}, which is not a candidate")
+            self._member_index = [self.best_index_]
         else:
-            best = race.best()
-            if best is None:
+            if not selected.members:
                 raise scoring.no_scores()
-            same = _equal(self._arrays["gamma"], best.gamma) & _equal(self._arrays["C"], best.C)
-            same &= self._arrays["family"] == results.families.index(best.family)
-            same &= self._arrays["iter"] == race.last_round
-            self.best_index_ = int(np.flatnonzero(same)[0])
+            last = self._arrays["iter"] == race.last_round
+            self._member_index = [
+                int(np.flatnonzero(last & self._are(one))[0]) for one in selected.members
+            ]
+            self.best_index_ = self._member_index[0]
         self._set_best()
         self.gammas_, self.Cs_, self.scores_ = race.of(self._family).grid()
+
+    def _are(self, candidate: Candidate) -> NDArray[np.bool_]:
+        """Where the results are of a candidate."""
+        same = _equal(self._arrays["gamma"], candidate.gamma)
+        same &= _equal(self._arrays["C"], candidate.C)
+        same &= self._arrays["family"] == self._families.index(list(candidate.family))
+        return same
+
+    def _candidate(self, index: int) -> Candidate:
+        """Return a candidate of the results."""
+        arrays = self._arrays
+        family = Family(*self._families[arrays["family"][index]])
+        return Candidate(family, float(arrays["gamma"][index]), float(arrays["C"][index]))
 
     def _main_name(self) -> str:
         named = isinstance(self.refit, str) and f"mean_test_{self.refit}" in self.cv_results_
@@ -169,7 +194,7 @@ class SearchedModel(BaseKernelSVM):
 
     def _set_best(self) -> None:
         self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self._family = Family(*self._families[self._arrays["family"][self.best_index_]])
+        self._family = self._candidate(self.best_index_).family
         self.scaling_ = self._family.scaling
         self.C_ = self.best_params_["C"]
         self.gamma_ = self.best_params_.get("gamma", np.nan)  # linear kernels have none
@@ -192,6 +217,10 @@ class SearchedModel(BaseKernelSVM):
         m = check_arrays(self._arrays, self.n_splits_, len(families))
         self.cv_results_ = cv_results(self._arrays, families)
         require(0 <= self.best_index_ < m, "best_index_ is invalid")
+        index = self._member_index
+        valid = type(index) is list and len(index) == len(self.members_)
+        valid = valid and all(type(i) is int and 0 <= i < m for i in index)
+        require(valid, "the indices of the members are invalid")
         scored = self._main_name() in self._arrays["scores"]
         require(callable(self.refit) or scored, "cv_results_ is invalid")
         self._set_best()

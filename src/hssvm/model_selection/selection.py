@@ -16,11 +16,12 @@ from hssvm.estimators.inputs.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.messages import api, value_error
-from hssvm.model_selection.families import Family, make_families
+from hssvm.model_selection.families import Candidate, Family, make_families
 from hssvm.model_selection.fold_fitter import MIN_FOLD_TOL
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.fold_solver import Deadline, FoldSolver
 from hssvm.model_selection.folds import Folds, sample_rows
+from hssvm.model_selection.forward import choose_members
 from hssvm.model_selection.race import Race
 from hssvm.model_selection.results import Results
 from hssvm.model_selection.round_log import RoundLog
@@ -54,6 +55,9 @@ class Selected:
     results : Results
     folds : list of Folds
         The folds of each round.
+    members : list of Candidate
+        The candidates whose mean is the final model, the best first; empty if no candidate has a
+        score in every fold.
     cut_short : bool
         Whether the time limit or an interrupt stopped the search.
     """
@@ -61,6 +65,7 @@ class Selected:
     race: Race
     results: Results
     folds: list[Folds]
+    members: list[Candidate]
     cut_short: bool
 
 
@@ -70,7 +75,7 @@ class Selection:
 
     Attributes
     ----------
-    Cs, gammas, kernel, scaling, max_time
+    Cs, gammas, kernel, scaling, max_members, max_time
         Parameters of `SVCCV` or `SVRCV`.
     make_kernel : callable
         Called with a kernel of the parameter `kernel`, and gamma.
@@ -92,6 +97,7 @@ class Selection:
     gammas: Sequence[float | str] | str
     kernel: Any
     scaling: Any
+    max_members: int
     max_time: float | None
     make_kernel: Callable[[Any, float], Kernel]
     X: Rows
@@ -122,30 +128,39 @@ class Selection:
     def run(self) -> Selected:
         """Score candidates, and select the best."""
         deadline = Deadline(self.monitor, self.max_time)
-        results, folds = Results(self.families), []
+        results, solvers = Results(self.families), []
 
         def stopped() -> bool:  # not before the first score
             return bool(results.gammas) and deadline.stop() is not None
 
-        race = Race([Search(family, *self._axes(family), stopped) for family in self.families])
+        searches = [Search(family, *self._axes(family), stopped) for family in self.families]
+        race = Race(searches, self.max_members)
         sizes = self._sizes(race)
         for round, n_rows in enumerate(sizes):
             if round and stopped():
                 break
             log = RoundLog(round, len(sizes), n_rows)
             solver = self._fold_solver(deadline, results, log)
-            folds.append(solver.folds)
+            solvers.append(solver)
             n_last = race.n_last
             if round == 0:
                 race.walk(solver.score, COARSE)
-            else:
-                race.begin_round()
-            if self.searches and round == min(1, len(sizes) - 1):
+            refines = self.searches and round == min(1, len(sizes) - 1)
+            if refines:
                 race.keep_best()
+            if round:
+                race.begin_round()
+            if refines:
                 race.walk(solver.score, FINE)
             elif round:
                 race.again(solver.score, math.ceil(n_last * sizes[round - 1] / n_rows))
-        return Selected(race, results, folds, deadline.cut_short)
+        folds, members = [solver.folds for solver in solvers], race.leaders()[:1]
+        if members and self.max_members > 1:
+            last = solvers[race.last_round]
+            ranked = [last.best[candidate.family] for candidate in race.leaders()]
+            chosen = choose_members(ranked, ranked[0].scores, last.score_mean, self.max_members)
+            members = [one.candidate for one in chosen]
+        return Selected(race, results, folds, members, deadline.cut_short)
 
     def _sizes(self, race: Race) -> list[int]:
         """Numbers of rows of the rounds."""
@@ -211,4 +226,5 @@ class Selection:
             n_final=n_final,
             results=results,
             log=log,
+            keeps_best=self.max_members > 1,
         )

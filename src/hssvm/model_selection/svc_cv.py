@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import indexable
 
+from hssvm.estimators.base import FitInput
 from hssvm.estimators.classifier import Classifier
 from hssvm.estimators.monitoring.callbacks import with_callbacks
-from hssvm.estimators.monitoring.warn import warn
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, Rows
 from hssvm.model_selection.base import BaseSearch
-from hssvm.model_selection.failed_folds import find_failed_folds
+from hssvm.model_selection.failed_folds import find_failed_folds, warn_about_missing_classes
+from hssvm.model_selection.families import Candidate
 from hssvm.model_selection.fold_models import ClassificationFolds, PairFolds
-from hssvm.model_selection.folds import Folds
+from hssvm.persistence.archive import require
 from hssvm.training import Approximation, Classification
 from hssvm.training.data.precision import in_precision_of_rows
 
@@ -57,6 +57,10 @@ class SVCCV(BaseSearch, Classifier):
         Scores of scikit-learn, as in `sklearn.model_selection.GridSearchCV`; None means accuracy.
         Scores of probabilities need `probability`. Callables receive a classifier that was trained
         without the fold, and the rows of the fold as they were passed to `fit`.
+    max_members : int, default=1
+        Maximum number of models that are trained on all rows and averaged: the best candidates
+        of different kernels and scalings. There are fewer if the mean of more scores lower in the
+        folds, and only one if `refit` is a callable.
     refit : True, str or callable, default=True
         With several scores, the name of the score that the search maximizes, or, if `Cs` and
         `gammas` are lists, a function of `cv_results_` that returns the index of the best
@@ -113,9 +117,13 @@ approximation, random_state, verbose
         Candidates are trained together, and share the time.
     multimetric_ : bool
     n_splits_ : int
+    members_ : list of SVC
+        The models of which this one is the mean, the best first; only the model itself if there is
+        one.
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_support_, n_iter_, kernel_, \
 calibration_, nonconformity_scores_, fit_report_, n_features_in_
-        As in `SVC`, with the best parameters, trained on all rows.
+        As in `SVC`, with the best parameters, trained on all rows. The mean of several models has
+        the attributes of the support vectors and the kernel only in its members.
 
     Examples
     --------
@@ -135,6 +143,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
     """
 
     _default_scoring = "accuracy"
+    _member_class = SVC
 
     def __init__(
         self,
@@ -143,6 +152,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         gammas: Sequence[float | Literal["scale", "auto"]] | Literal["auto"] = "auto",
         cv: Any = 5,
         scoring: Any = None,
+        max_members: int = 1,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         error_score: float | Literal["raise"] = np.nan,
         kernel: Any = "rbf",
@@ -166,6 +176,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         self.gammas = gammas
         self.cv = cv
         self.scoring = scoring
+        self.max_members = max_members
         self.refit = refit
         self.error_score = error_score
         self.kernel = kernel
@@ -218,7 +229,9 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
             failed_folds = find_failed_folds(
                 folds, fold_task, self.error_score, allow_nan=callable(self.refit)
             )
-            self._check_folds(folds, failed_folds, np.where(weight > 0, codes, -1))
+            warn_about_missing_classes(
+                folds, failed_folds, np.where(weight > 0, codes, -1), self.classes_
+            )
             selection = self._search(
                 points,
                 X=X,
@@ -236,26 +249,28 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
                 ),
                 monitor=monitor,
             )
-            task = replace(classification, Cs=np.array([self.C_]))
-            result = self._train_best(selection, task, codes)
-            self._finish(result, codes, monitor)
-            self._use_out_of_fold(result, codes, weight)
+            self._train_members(selection, FitInput(X, codes, weight, None))
         return self
 
-    def _check_folds(
-        self, folds: Folds, failed_folds: frozenset[int], codes: NDArray[np.int64]
-    ) -> None:
-        """Warn if a fold trains without rows of a class; rows without a class have the code -1."""
-        for f, (train, _) in enumerate(folds.splits):
-            missing = np.setdiff1d(np.arange(self.classes_.size), codes[train])
-            if missing.size and f not in failed_folds:
-                warn(
-                    f"A fold trains without rows of class {self.classes_.tolist()[missing[0]]!r}, "
-                    "and cannot predict it; pass fewer folds, or a splitter that distributes the "
-                    "classes, such as StratifiedKFold.",
-                    UserWarning,
-                )
-                return
+    def _new_member(self, candidate: Candidate, others: Sequence[Any]) -> SVC:
+        member: SVC = super()._new_member(candidate, others)
+        if others:
+            member.set_params(multi_class=others[0].multi_class_)
+        return member
+
+    def _become(self, members: Sequence[Any]) -> None:
+        super()._become(members)
+        self.multi_class_ = members[0].multi_class_
+
+    @property
+    def _one_vs_one(self) -> bool:
+        return not self._members and super()._one_vs_one  # members have values by class
+
+    @property
+    def _rows_at_once(self) -> int | None:
+        if not self._members:
+            return super()._rows_at_once
+        return self._members[0]._rows_at_once  # noqa: SLF001, of the same class
 
     def _fold_task(
         self,
@@ -277,6 +292,8 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
             X.dtype,
         )
 
-    def _after_load(self, n_columns: int) -> None:
-        super()._after_load(n_columns)
+    def _check_saved(self) -> None:
+        super()._check_saved()
+        same = all(np.array_equal(member.classes_, self.classes_) for member in self._members)
+        require(same, "its members have different classes")
         self._restore_results()

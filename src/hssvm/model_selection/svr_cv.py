@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils import indexable
 
+from hssvm.estimators.base import FitInput
 from hssvm.estimators.inputs.parameters import RULES, Rule, word
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svr import SVR
 from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
 from hssvm.model_selection.failed_folds import find_failed_folds
+from hssvm.model_selection.families import Candidate
 from hssvm.model_selection.fold_models import RegressionFolds
 from hssvm.persistence.archive import require
 from hssvm.training import Approximation, Regression
@@ -43,7 +45,7 @@ class SVRCV(BaseSearch, Regressor):
         An int is a number of folds of shuffled rows.
     scoring : str, callable, list, tuple or dict, default=None
         As in `SVCCV`; None means R^2.
-    refit, error_score, max_time, kernel, scaling, memory_limit
+    max_members, refit, error_score, max_time, kernel, scaling, memory_limit
         As in `SVCCV`.
     degree, coef0, tol, max_iter, refine, prediction, approximation, out_of_fold, \
 random_state, verbose
@@ -56,6 +58,8 @@ random_state, verbose
     epsilon_ : float
     scaling_, family_, Cs_, gammas_, scores_, best_score_, best_n_rows_, best_params_, \
 best_index_, cv_results_, multimetric_, n_splits_
+        As in `SVCCV`.
+    members_ : list of SVR
         As in `SVCCV`.
     support_, support_vectors_, dual_coef_, intercept_, n_iter_, kernel_, fit_report_, \
 out_of_fold_decision_, nonconformity_scores_, n_features_in_
@@ -75,6 +79,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
 
     _saved = ("epsilon_",)
     _default_scoring = "r2"
+    _member_class = SVR
     _rules: ClassVar[Mapping[str, Rule]] = {
         **RULES,
         **SEARCH_RULES,
@@ -89,6 +94,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
         epsilon: float | Literal["auto"] = "auto",
         cv: Any = 5,
         scoring: Any = None,
+        max_members: int = 1,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         error_score: float | Literal["raise"] = np.nan,
         kernel: Any = "rbf",
@@ -111,6 +117,7 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
         self.epsilon = epsilon
         self.cv = cv
         self.scoring = scoring
+        self.max_members = max_members
         self.refit = refit
         self.error_score = error_score
         self.kernel = kernel
@@ -182,12 +189,14 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
                 scoring=self._make_scoring(given_X, y, routed, score_weight, failed_folds),
                 monitor=monitor,
             )
-            final = Regression(self.C_, self.epsilon_, center)
-            result = self._train_best(selection, final, y)
-            self._finish(result, final, y, weight, monitor)
+            self._train_members(selection, FitInput(X, y, weight, None))
         return self
 
-    def _after_load(self, n_columns: int) -> None:
-        super()._after_load(n_columns)
+    def _new_member(self, candidate: Candidate, others: Sequence[Any]) -> SVR:
+        member: SVR = super()._new_member(candidate, others)
+        return member.set_params(epsilon=self.epsilon_)
+
+    def _check_saved(self) -> None:
+        super()._check_saved()
         require(type(self.epsilon_) is float and self.epsilon_ >= 0, "epsilon_ is invalid")
         self._restore_results()

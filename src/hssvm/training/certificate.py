@@ -10,7 +10,7 @@ the sum can be estimated from a sample of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,15 @@ class Certificate(ShownAsText):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     n_rows: int
+
+    @classmethod
+    def joined(cls, certificates: Sequence[Certificate]) -> Certificate:
+        """Join the certificates of several models of the same rows, their columns side by side."""
+        columns = {
+            name: np.concatenate([getattr(one, name) for one in certificates])
+            for name in ("primal", "dual", "gap", "low", "high")
+        }
+        return cls(**columns, n_rows=certificates[0].n_rows)
 
     def __str__(self) -> str:
         """One line per column."""

@@ -30,6 +30,13 @@ def cv(
         str | None,
         typer.Option(help="scikit-learn scorer, such as roc_auc.  [default: accuracy or R^2]"),
     ] = None,
+    max_members: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Average the best models of at most this many kernels and scalings.  [default: 1]",
+        ),
+    ] = None,
     kernel: options.KernelName = None,
     degree: options.Degree = None,
     coef0: options.Coef0 = None,
@@ -81,7 +88,7 @@ def cv(
     parameters = given(
         kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
         multi_class=multi_class, probability=probability, scaling=scale, max_time=max_time,
-        memory_limit=memory_limit, random_state=seed,
+        memory_limit=memory_limit, max_members=max_members, random_state=seed,
     )  # fmt: skip
     cls: Any = hssvm.SVCCV if task is SearchTask.svc else hssvm.SVRCV
     training.check_options(cls, parameters, f"--task {task.value}")
@@ -107,6 +114,8 @@ def cv(
     values = {name: value or "none" for name, value in estimator.best_params_.items()}
     best = ", ".join(f"{name} = {as_text(value)}" for name, value in values.items())
     console.print(f"best: {best}", highlight=False)
+    if len(estimator.members_) > 1:
+        console.print(f"mean of {len(estimator.members_)} models", highlight=False)
     n_folds, n_rows = counted(estimator.n_splits_, "fold"), counted(estimator.best_n_rows_, "row")
     console.print(
         f"{name} {estimator.best_score_:.4f} in {n_folds} of {n_rows}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.export import contents_of, write_numpy
+from hssvm.export import Contents, contents_of, write_numpy
 from hssvm.export.onnx_outputs import convert, output_types, set_shapes
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def save_numpy(self: KernelModel, path: str | os.PathLike[str]) -> None:
     array(['in', 'out'], dtype='<U3')
     """
     check_is_fitted(self)
-    write_numpy(contents_of(self, self._predictor()), type(self).__name__, path)
+    write_numpy(_contents(self), type(self).__name__, path)
 
 
 def onnx_parser(self: KernelModel) -> Callable[..., list[Any]]:
@@ -66,5 +66,9 @@ def onnx_shape_calculator(self: KernelModel) -> Callable[[Any], None]:
 
 def onnx_converter(self: KernelModel) -> Callable[[Any, Any, Any], None]:
     """For skl2onnx: return a function that adds the operators of the model to a graph."""
-    arrays = contents_of(self, self._predictor())
-    return lambda scope, operator, container: convert(arrays, scope, operator, container)
+    contents = _contents(self)
+    return lambda scope, operator, container: convert(contents, scope, operator, container)
+
+
+def _contents(model: KernelModel) -> Contents:
+    return contents_of(model, [(one, one._predictor()) for one in model._averaged])  # noqa: SLF001

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from hssvm.estimators.inputs.parameters import (
     integer,
 )
 from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_points
+from hssvm.estimators.inputs.valid_rows import ValidRows
 from hssvm.estimators.inputs.validation import require_complete_target, validate_rows
 from hssvm.estimators.models import export, libsvm, reduction
 from hssvm.estimators.models.fitted import require_one_model
@@ -118,12 +120,25 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
         predictor = self._predictor()
         if isinstance(self.kernel_, IndexedKernel):
             return predict_points(predictor, self.kernel_, X)
-        dtype = predictor.X.dtype
+        valid = X if isinstance(X, ValidRows) else self._validate_new(X, predictor.X.dtype)
+        rows = valid.scaled(self._scaling)
+        self.kernel_.check_rows(rows)
+        return predictor(rows)
+
+    @property
+    def _averaged(self) -> Sequence[KernelModel]:
+        """The models whose outputs are averaged: usually only this one."""
+        return [self]
+
+    def _outputs(self, X: Any) -> Floats:
+        """What a mean of models averages, (m, k): decision values by class, or predictions."""
+        raise NotImplementedError
+
+    def _validate_new(self, X: Any, dtype: np.dtype[Any]) -> ValidRows:
+        """Validate rows to predict."""
         if not self._needs_no_validation(X, dtype):
             X = validate_rows(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        X = self._scaling(X)
-        self.kernel_.check_rows(X)
-        return predictor(X)
+        return ValidRows(X)
 
     def _needs_no_validation(self, X: Any, dtype: np.dtype[Any]) -> bool:
         """Whether `X` is clearly valid; for few rows, validation would take most of the time."""
@@ -226,7 +241,11 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
         quantiles = self.feature_quantiles_
         valid = quantiles is None or are_quantiles(quantiles, self.n_features_in_)
         require(valid, "feature_quantiles is invalid")
-        for name in KernelModel._saved:
+        self._check_features(KernelModel._saved)
+
+    def _check_features(self, names: Sequence[str]) -> None:
+        """Check attributes with a value for each feature, which may be None."""
+        for name in names:
             value = getattr(self, name)
             valid = value is None or (
                 has_form(value, np.float64, (self.n_features_in_,)) and np.isfinite(value).all()

@@ -54,10 +54,10 @@ class SavableEstimator(BaseEstimator):
             )
         return self.fit_report_.n_iter + self.fit_report_.n_steps
 
-    @classmethod
-    def _saved_names(cls) -> list[str]:
+    def _saved_names(self) -> list[str]:
         """Attributes of this class and its bases, the bases first."""
-        return [name for base in reversed(cls.__mro__) for name in vars(base).get("_saved", ())]
+        bases = reversed(type(self).__mro__)
+        return [name for base in bases for name in vars(base).get("_saved", ())]
 
     def _after_load(self, n_columns: int) -> None:
         """Check the attributes of `_saved`, and set attributes derived from them.
@@ -65,11 +65,15 @@ class SavableEstimator(BaseEstimator):
         They come from a file, and may be anything: raise ValueError unless they match a predictor
         with `n_columns` columns.
         """
+        self._check_saved()
         require(
             has_form(self.intercept_, np.float64, (n_columns,))
             and np.isfinite(self.intercept_).all(),
             "intercept_ is invalid",
         )
+
+    def _check_saved(self) -> None:
+        """Check the attributes that do not depend on the predictor."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, for `hssvm.load`.
@@ -154,18 +158,20 @@ class SavableEstimator(BaseEstimator):
             arrays["dual_coef"] = self.dual_coef_
             if predictor.compressed is not None and predictor.compressed.ids is not None:
                 arrays["ids"] = predictor.compressed.ids
+        packed |= {"kernel": kernel, "forest": self._pack_forest()}
+        return {**self._pack_common(), **packed}, arrays
+
+    def _pack_common(self) -> dict[str, Any]:
+        """Return the entries that do not belong to the predictor."""
         names = getattr(self, "feature_names_in_", None)
         return {
             "parameters": self._pack_parameters(),
-            "kernel": kernel,
-            **packed,
             "feature_names": None if names is None else list(names),
             "target_name": self.target_name_,
             "data_checksum": self.data_checksum_,
-            "forest": self._pack_forest(),
             "attributes": self._pack_attributes(),
             "fit_report": pack_report(self.fit_report_),
-        }, arrays
+        }
 
     def _pack_forest(self) -> dict[str, int] | None:
         """What identifies the trees of a forest that can grow."""
@@ -202,10 +208,8 @@ class SavableEstimator(BaseEstimator):
         """Set the fitted attributes from the results of `_pack`."""
         self.kernel_ = from_plain(document["kernel"])
         predictor = unpack_predictor(document, self.kernel_, arrays)
-        self._restore_features(document)
-        for name in self._saved_names():
-            setattr(self, name, from_plain(document["attributes"][name]))
-        self.fit_report_ = unpack_report(document["fit_report"], predictor.n_columns)
+        self._restore_common(document, predictor.n_columns)
+        self._restore_forest(document["forest"])
         if predictor.compressed is not None:
             self._require_trees(predictor.compressed)
         if predictor.rows_are_support:
@@ -218,6 +222,13 @@ class SavableEstimator(BaseEstimator):
         self._restore_predictors(predictor)
         self._after_load(predictor.n_columns)
         self._predictor()
+
+    def _restore_common(self, document: dict[str, Any], n_columns: int) -> None:
+        """Set the attributes from the results of `_pack_common`."""
+        self._restore_features(document)
+        for name in self._saved_names():
+            setattr(self, name, from_plain(document["attributes"][name]))
+        self.fit_report_ = unpack_report(document["fit_report"], n_columns)
 
     def _require_trees(self, predictor: LeafwisePredictor) -> None:
         report, ids = self.fit_report_, predictor.ids
@@ -241,7 +252,8 @@ class SavableEstimator(BaseEstimator):
         self.target_name_, self.data_checksum_ = document["target_name"], document["data_checksum"]
         require(type(self.target_name_) in (str, int, type(None)), "target_name is invalid")
         require(type(self.data_checksum_) in (int, type(None)), "data_checksum is invalid")
-        forest = document["forest"]
+
+    def _restore_forest(self, forest: dict[str, int] | None) -> None:
         if forest is not None:
             valid = all(type(value) is int and 0 <= value < 2**63 for value in forest.values())
             require(valid, "forest is invalid")

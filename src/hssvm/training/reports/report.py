@@ -33,8 +33,9 @@ class FitReport(ShownAsText):
         Number of rows, and of columns: the classes, pairs of classes, or values of C that were
         trained together. `n_rows` is 0 for models from LIBSVM files, whose training is unknown,
         and for reduced ones.
-    n_features, n_classes, n_support : int
-        `n_classes` is 0 for tasks without classes.
+    n_features, n_classes, n_support, n_members : int
+        `n_classes` is 0 for tasks without classes. A mean of `n_members` models has the columns of
+        all of them side by side.
     reduced_from : int
         Number of support vectors before `reduce`, or 0.
     exact_kernel : bool
@@ -79,7 +80,7 @@ class FitReport(ShownAsText):
         that all features count equally. Both are 0 unless `scaling` is learned.
     scale_errors : list of float
         Squared error of kernel ridge regression on held-out rows after 0, 1, ... steps, relative to
-        the variance of the targets: what the scales have gained. Empty if there were too few rows.
+        the variance of the targets; empty if there were too few rows.
     n_rounds : (k,) array
         Number of rounds on K: of the working-set solver or, with few rows, of SMO and active-set
         steps.
@@ -115,6 +116,7 @@ class FitReport(ShownAsText):
     n_classes: int = 0
     n_support: int = 0
     reduced_from: int = 0
+    n_members: int = field(default=1, metadata={"saved": False})
     exact_kernel: bool = False
     gap: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     tol: float = 0.0

@@ -19,8 +19,7 @@ def summarize(report: FitReport) -> str:
     """Return the report as text of a few lines."""
     lines = [f"data       {_data(report)}"]
     if report.task:
-        share = f" ({report.n_support / report.n_rows:.1%} of the rows)" if report.n_rows else ""
-        lines.append(f"model      {counted(report.n_support, 'support vector')}{share}")
+        lines.append(f"model      {_model(report)}")
     if report.reduced_from:
         before = counted(report.reduced_from, "support vector")
         return "\n".join([*lines, f"reduced    from {before}; not a solution, so without a gap"])
@@ -40,6 +39,14 @@ def summarize(report: FitReport) -> str:
         + ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items()),
     ]
     return "\n".join(lines)
+
+
+def _model(report: FitReport) -> str:
+    support = counted(report.n_support, "support vector")
+    if report.n_members > 1:
+        return f"mean of {report.n_members} models with {support} in all"
+    share = f" ({report.n_support / report.n_rows:.1%} of the rows)" if report.n_rows else ""
+    return f"{support}{share}"
 
 
 def _has_no_rows(report: FitReport) -> bool:
@@ -79,12 +86,14 @@ def _solution(report: FitReport) -> list[str]:
     which = "the exact kernel" if report.exact_kernel else "the compressed kernel"
     if report.n_trees > 1:
         which = f"{report.n_trees} compressed kernels"
+    if report.n_members > 1 and not report.exact_kernel:
+        which = "approximations"
     if report.n_cells:
         which = f"{counted(report.n_cells, 'cell')} of each of {counted(report.n_trees, 'tree')}"
     lines = [f"solved     on {which}, relative duality gap {_range(report.gap)}"]
     if report.n_cells:
         lines.append(f"           cells of about {report.n_rows // report.n_cells:,} rows")
-    elif not report.exact_kernel:
+    elif not report.exact_kernel and report.n_members == 1:
         lines.append(
             f"           compression changes the objective by {_range(report.objective_error)} "
             "(estimate; certify measures the gap on the exact kernel)"

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.radial import RadialKernel
 from hssvm.messages import Message, api
-from hssvm.solvers import Status
 from hssvm.training.data.scaling import Scaling
-from hssvm.training.reports.monitor import Monitor
+from hssvm.training.reports.monitor import FirstShare, Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.scales.learn import LearnedScales, learn_scales, sample_rows
 from hssvm.training.tasks import Targets
@@ -70,7 +69,7 @@ def learned_scaling(
     with report.stage("scales"):
         scales = learn_scales(
             base(X[rows]), targets(rows), weight[rows], kernel,
-            seed=seed, monitor=FirstShare(monitor), n_workers=n_workers,
+            seed=seed, monitor=FirstShare(monitor, TIME_SHARE), n_workers=n_workers,
         )  # fmt: skip
     report.add_scales(scales.n_rows, scales.n_steps, scales.errors)
     return base.times(scales.factors), scales
@@ -79,28 +78,6 @@ def learned_scaling(
 def base_of(kind: str | None) -> str | None:
     """Return the scaling whose features are multiplied by learned scales; `kind` if none are."""
     return kind if kind is None else LEARNED.get(kind, kind)
-
-
-class FirstShare(Monitor):
-    """A monitor that stops after a share of the time that a fit has.
-
-    Parameters
-    ----------
-    monitor : Monitor
-    """
-
-    def __init__(self, monitor: Monitor) -> None:
-        self.monitor = monitor
-        self.left = (1 - TIME_SHARE) * monitor.seconds_left
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until learning should stop."""
-        return self.monitor.seconds_left - self.left if self.left < np.inf else np.inf
-
-    def stop(self) -> Status | None:
-        """Return a status if learning should stop."""
-        return Status.MAX_TIME if self.seconds_left <= 0 else self.monitor.stop()
 
 
 def _workers_within(limit: float | None, n_rows: int, itemsize: int) -> int:
