@@ -36,7 +36,7 @@ from hssvm.kernels.base import Floats
 from hssvm.kernels.indexed import IndexedKernel
 from hssvm.messages import Message, api
 from hssvm.model_selection.baseline import check_baseline
-from hssvm.model_selection.families import Candidate, check_kernels, listed
+from hssvm.model_selection.families import Candidate, check_kernels, is_auto, listed
 from hssvm.model_selection.folds import Folds
 from hssvm.model_selection.members import mean_outputs, train_members
 from hssvm.model_selection.scoring import SINGLE, Scoring, make_scorers
@@ -79,7 +79,8 @@ class BaseSearch(SearchedModel):
         for scaling in listed(self.scaling):
             if scaling in LEARNED:
                 for kernel in listed(self.kernel):
-                    self._check_learned_scaling(scaling, kernel)
+                    if not is_auto(kernel):
+                        self._check_learned_scaling(scaling, kernel)
 
     def _route(self, params: Mapping[str, Any], sample_weight: Any) -> Bunch:
         """Return the metadata for the splitter and for the scorers.
@@ -233,7 +234,7 @@ class BaseSearch(SearchedModel):
 
     def _new_member(self, candidate: Candidate, others: Sequence[Any]) -> Any:
         """Return a model with the parameters of a candidate, which has validated the rows."""
-        (kernel, scaling), gamma, C = candidate
+        (kernel, scaling), gamma, C, _ = candidate
         parameters = self._parameters_of(self._member_class)
         member = self._member_class(**parameters | {"C": C, "kernel": kernel, "scaling": scaling})
         if not np.isnan(gamma):

@@ -15,7 +15,7 @@ from hssvm.estimators.inputs.parameters import as_calibrator
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
-from hssvm.predictors import ExpansionPredictor
+from hssvm.predictors import ExpansionPredictor, LeafwisePredictor
 from hssvm.training import TrainingResult
 from hssvm.training.data.scaling import Scaling
 
@@ -45,9 +45,9 @@ class FoldModel:
     seconds: float
 
     @cached_property
-    def predictor(self) -> ExpansionPredictor:
+    def predictor(self) -> ExpansionPredictor | LeafwisePredictor:
         """Predictor for other rows."""
-        return self.result.exact
+        return self.result.compressed or self.result.exact
 
 
 class FoldSVC(SVC):

@@ -1,9 +1,10 @@
-"""Training of the folds, on the exact kernel.
+"""Training of the folds.
 
 ::
 
     few rows     every model by SMO on its own rows, side by side
     more rows    all models together, as columns of one problem; not pairs of classes
+    many rows    every model in cells, one after the other, if the final model has cells
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.folds import Folds
 from hssvm.solvers import Solution, Status, WorkingSet
-from hssvm.training import FitReport, Monitor, TrainingResult
+from hssvm.training import (
+    FitReport,
+    Monitor,
+    TrainingConfig,
+    TrainingResult,
+    plan_problem,
+    train,
+)
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.memory import REFINE_ARRAYS, REFINE_DOUBLES
 from hssvm.training.routes.exact.parts import solve_parts
@@ -36,6 +44,9 @@ are as close to the scores of accurate fits as with 1e-3, in half the time."""
 
 SEPARATE_ROWS = 8000
 """Number of rows up to which the models are trained separately."""
+
+CUT_SHORT = {Status.MAX_TIME.name, Status.STOPPED.name}
+"""Names of the statuses of unfinished fits."""
 
 FINISHED = {Status.CONVERGED, Status.PRECISION, Status.STALLED, Status.MAX_WORK}
 """Statuses of finished columns; if the folds were cut short, columns with another status may not
@@ -115,6 +126,8 @@ class FoldFitter:
     memory : float
         Bytes for the models, and as many for kernel values.
     monitor : Monitor
+    cells : TrainingConfig or None
+        Configuration of models of cells; None for models on the exact kernel.
     """
 
     task: FoldTask
@@ -122,6 +135,7 @@ class FoldFitter:
     tol: float
     memory: float
     monitor: Monitor
+    cells: TrainingConfig | None = None
 
     def Cs_at_once(self, groups: list[Group]) -> int:
         """Number of values of C whose models fit in memory together."""
@@ -134,6 +148,8 @@ class FoldFitter:
 
     def fit(self, groups: list[Group], Cs: list[float]) -> dict[float, list[FoldFit]]:
         """Train a model for every fold, by C."""
+        if self.cells is not None:
+            return {C: [*self._fit_cells(self.cells, groups, C)] for C in Cs}
         if self._separately(groups):
             return self._fit_separately(groups, Cs)
         fits: dict[float, list[FoldFit]] = {C: [] for C in Cs}
@@ -141,6 +157,20 @@ class FoldFitter:
             for C, found in self._fit_together(group, Cs):
                 fits[C].append(found)
         return fits
+
+    def _fit_cells(
+        self, config: TrainingConfig, groups: list[Group], C: float
+    ) -> Iterator[FoldFit]:
+        for group in groups:
+            problem = self.task.problem(group.folds.rows, [C])
+            for train_rows, test in group.folds.splits:
+                part, X = problem.rows(train_rows), group.X[train_rows]
+                plan = plan_problem(config, part, self.kernel, X)
+                result = train(part, self.kernel, X, plan, FitReport(), self.monitor)
+                assert result.compressed is not None
+                values = result.compressed(group.X[test]) + result.intercept
+                finished = CUT_SHORT.isdisjoint(result.report.status)
+                yield FoldFit(result, values.astype(X.dtype), finished)
 
     def _separately(self, groups: list[Group]) -> bool:
         return self.task.pairs or groups[0].folds.rows.size <= SEPARATE_ROWS

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,6 +49,25 @@ class FoldTask(ABC):
     def k(self) -> int:
         """Number of columns of the decision values."""
         return 1
+
+    @property
+    def tube(self) -> float:
+        """Half-width of the tube of a regression; NaN for classifiers."""
+        return math.nan
+
+    @property
+    def searches_tube(self) -> bool:
+        """Whether the best epsilon is searched."""
+        return False
+
+    def with_tube(self, epsilon: float) -> FoldTask:
+        """Return the same task with another epsilon."""
+        raise NotImplementedError
+
+    @property
+    def without_pairs(self) -> FoldTask:
+        """The same task with one model of all classes, for cells."""
+        return self
 
     @abstractmethod
     def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
@@ -105,7 +125,7 @@ class FoldTask(ABC):
         self, kind: Any, candidate: Candidate, model: FoldModel, **attributes: Any
     ) -> tuple[Any, Any]:
         """Return an estimator with the attributes of a fitted one, and its test rows."""
-        (kernel, scaling), gamma, C = candidate
+        (kernel, scaling), gamma, C, _ = candidate
         estimator = kind(C, **self.parameters | {"kernel": kernel, "scaling": scaling})
         if not np.isnan(gamma):
             estimator.set_params(gamma=gamma)
@@ -188,6 +208,12 @@ class PairFolds(ClassificationFolds):
     multi_class = "ovo"
     pairs = True
 
+    @property
+    def without_pairs(self) -> ClassificationFolds:
+        """The same task one-vs-rest, for cells."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return ClassificationFolds(**values)
+
     def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> PairsProblem:
         """Return the problem on some rows, for a single C."""
         task = replace(self.task, Cs=np.array(Cs))
@@ -202,12 +228,30 @@ class RegressionFolds(FoldTask):
     ----------
     y : (n,)
         Targets around their center.
-    epsilon, center : float
+    center : float
+    epsilon : float
+    searched : bool
+        Whether the best epsilon is searched.
     """
 
     y: Floats
-    epsilon: float
     center: float
+    epsilon: float
+    searched: bool
+
+    @property
+    def tube(self) -> float:
+        """Half-width of the tube."""
+        return self.epsilon
+
+    @property
+    def searches_tube(self) -> bool:
+        """Whether the best half-width is searched."""
+        return self.searched
+
+    def with_tube(self, epsilon: float) -> RegressionFolds:
+        """Return the same task with another epsilon."""
+        return replace(self, epsilon=epsilon)
 
     def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
         """Return what keeps a model from being trained on some rows, or None."""
@@ -228,4 +272,6 @@ class RegressionFolds(FoldTask):
     ) -> tuple[FoldSVR, Any]:
         """Return a fitted estimator for scorers, and its test rows as the user has given them."""
         intercept = model.result.intercept + self.center
-        return self._fitted(FoldSVR, candidate, model, epsilon=self.epsilon, intercept_=intercept)
+        return self._fitted(
+            FoldSVR, candidate, model, epsilon=candidate.epsilon, intercept_=intercept
+        )

@@ -24,7 +24,7 @@ from hssvm.model_selection.round_log import RoundLog
 from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import mean_scores
 from hssvm.solvers import Status
-from hssvm.training import FitReport, Monitor
+from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import DEFAULT_MEMORY
 from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
@@ -116,8 +116,12 @@ class FoldSolver:
         Receives the candidates.
     log : RoundLog
         Log of the round of the search.
+    cells : TrainingConfig or None
+        Configuration of models of cells; None for models on the exact kernel.
     keeps_best : bool
         Whether to keep the models of the best candidate of every family.
+    groups : dict
+        Receives the scaled rows, which rounds with the same rows share.
 
     Attributes
     ----------
@@ -138,9 +142,10 @@ class FoldSolver:
     n_final: int
     results: Results
     log: RoundLog
+    cells: TrainingConfig | None = None
     keeps_best: bool = False
+    groups: dict[Any, list[Group]] = field(default_factory=dict)
     best: dict[Family, Finalist] = field(default_factory=dict, init=False)
-    _groups: dict[Any, list[Group]] = field(default_factory=dict, init=False)
 
     @property
     def n_rows(self) -> int:
@@ -149,16 +154,26 @@ class FoldSolver:
 
     def score(self, family: Family, gamma: float, Cs: list[float]) -> NDArray[np.float64]:
         """Return the scores, (n_Cs, n_folds), with NaN for a C whose folds were cut short."""
+        return self._score(self.task, family, gamma, Cs)
+
+    def score_epsilon(self, candidate: Candidate, epsilon: float) -> NDArray[np.float64]:
+        """Return the scores of a candidate with another epsilon, (1, n_folds)."""
+        task, (family, gamma, C, _) = self.task.with_tube(epsilon), candidate
+        return self._score(task, family, gamma, [C])
+
+    def _score(
+        self, task: FoldTask, family: Family, gamma: float, Cs: list[float]
+    ) -> NDArray[np.float64]:
         scores = np.full((len(Cs), len(self.folds.splits)), np.nan)
         limit = self.memory_limit
         memory = DEFAULT_MEMORY if limit is None else limit / 2
         kernel = self.make_kernel(family.kernel, gamma)
-        fitter = FoldFitter(self.task, kernel, self.tol, memory, self.deadline)
+        fitter = FoldFitter(task, kernel, self.tol, memory, self.deadline, self.cells)
         groups = self._grouped(family)
         step = fitter.Cs_at_once(groups)
         for begin in range(0, len(Cs), step):
             for C, models in self._train(fitter, groups, Cs[begin : begin + step]).items():
-                candidate = Candidate(family, gamma, C)
+                candidate = Candidate(family, gamma, C, task.tube)
                 scores[Cs.index(C)] = self._score_models(candidate, models)
         self.log.add(family, gamma, Cs, mean_scores(scores).tolist())
         return scores
@@ -166,9 +181,9 @@ class FoldSolver:
     def _grouped(self, family: Family) -> list[Group]:
         """Return the scaled rows; families share them, unless scales are learned for a kernel."""
         key = family if family.scaling in LEARNED else family.scaling
-        if key not in self._groups:
-            self._groups[key] = make_groups(self.X, self.folds, self._scaling_by(family))
-        return self._groups[key]
+        if key not in self.groups:
+            self.groups[key] = make_groups(self.X, self.folds, self._scaling_by(family))
+        return self.groups[key]
 
     def _scaling_by(self, family: Family) -> Callable[[NDArray[np.int64]], Scaling] | None:
         """Return the function that computes the scaling of training rows; None without scaling."""

@@ -12,13 +12,19 @@ import numpy as np
 from hssvm.estimators.base import FitInput
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.families import Candidate
+from hssvm.model_selection.fold_fitter import CUT_SHORT
 from hssvm.model_selection.selection import Selection
 from hssvm.progress import MemberBegan, emit
-from hssvm.solvers import Status
-from hssvm.training import Monitor, Task, TrainingPlan, TrainingResult, plan_task, train
+from hssvm.training import (
+    Monitor,
+    Task,
+    TrainingConfig,
+    TrainingPlan,
+    TrainingResult,
+    plan_task,
+    train,
+)
 from hssvm.training.reports.monitor import FirstShare
-
-CUT_SHORT = {Status.MAX_TIME.name, Status.STOPPED.name}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +87,9 @@ def train_members(
             text = f"model {i + 1} of {len(candidates)}: {candidate}"
             emit(MemberBegan(text), "%s", text)
         model = new_member(candidate, [member.model for member in members])
-        member = _train(model, candidate, selection, data, monitor)
+        config = selection.config_of(len(candidates))
+        config = replace(config, seed=config.seed + i)  # other cells than the models before
+        member = _train(model, candidate, selection, config, data, monitor)
         if members and member.cut_short:
             break
         members.append(member)
@@ -99,23 +107,27 @@ def mean_outputs(members: Sequence[Member]) -> Floats | None:
 
 
 def _train(
-    model: Any, candidate: Candidate, selection: Selection, data: FitInput, monitor: Monitor
+    model: Any,
+    candidate: Candidate,
+    selection: Selection,
+    config: TrainingConfig,
+    data: FitInput,
+    monitor: Monitor,
 ) -> Member:
-    task, config, report = model._fit_task(data), selection.config, model._new_report()
+    task, report = model._fit_task(data), model._new_report()
     kernel = selection.make_kernel(candidate.family.kernel, candidate.gamma)
     X = model._scale(*candidate.family, task, data, config.seed, report, monitor)
-    if _only_scored(selection, kernel, X):
+    if _only_scored(config, kernel, X):
         config = replace(config, held_out=math.inf)
     plan, problem = plan_task(config, task, X, data.y, data.weight, kernel)
     return Member(model, task, plan, train(problem, kernel, X, plan, report, monitor))
 
 
-def _only_scored(selection: Selection, kernel: Any, X: Any) -> bool:
+def _only_scored(config: TrainingConfig, kernel: Any, X: Any) -> bool:
     """Whether out-of-fold values are only for the score.
 
     On the exact kernel, the score takes 5 to 15 % of the time of a search.
     """
-    config = selection.config
     scored = not config.held_out and config.memory_limit is None
     return scored and config.is_exact(kernel, X)
 

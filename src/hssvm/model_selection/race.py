@@ -1,9 +1,9 @@
 """A race of families: the searches of several families run together, in rounds.
 
-All families start on few rows. In every step, each family scores the neighborhood of its best
-candidate; a family that another one beats with confidence gets no more candidates. Of the others,
-a third continues with finer steps and more rows, and the best candidates of all families meet in
-the last rounds.
+All families start on few rows, with three values of C; the best of them continue. In every step,
+each of these scores the neighborhood of its best candidate; a family that another one beats with
+confidence gets no more candidates. Of the others, a third continues with finer steps and more rows,
+and the best candidates of all families meet in the last rounds.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ from hssvm.model_selection.search import (
     mean_scores,
     standard_error,
 )
+
+WALKING = 4
+"""Minimum number of families that continue after the first three values of C. On small tables, the
+best of twelve is nearly always among them: more cost time, and do not lower the errors."""
 
 CONFIDENCE = 2.0
 """A family is beaten if its best candidate scores lower than the best of all by this many standard
@@ -51,6 +55,13 @@ class Race:
     def __post_init__(self) -> None:
         self.running = list(self.searches)
 
+    def start(self, score: Score, step: int) -> None:
+        """Score values of C at the first gamma of every family; keep the best families."""
+        if len(self.running) > max(WALKING, self.n_kept):
+            for search in self.running:
+                search.score_line(score, step)
+            self.keep_best(WALKING)
+
     def walk(self, score: Score, step: int) -> None:
         """Score candidates until the best of every family has been compared with its neighbors.
 
@@ -70,9 +81,13 @@ class Race:
             if not moving:
                 break
 
-    def keep_best(self) -> None:
-        """Stop the families with the lowest scores; a third remains, and at least `n_kept`."""
-        best = self._ranked()[: max(self.n_kept, math.ceil(len(self.running) / FACTOR))]
+    def keep_best(self, least: int = 1) -> None:
+        """Stop the families with the lowest scores.
+
+        A third remains, and at least `n_kept` and `least`.
+        """
+        third = math.ceil(len(self.running) / FACTOR)
+        best = self._ranked()[: max(self.n_kept, least, third)]
         self.running = [search for search in self.running if search in best]
 
     def again(self, score: Score, count: int) -> None:
@@ -108,7 +123,7 @@ class Race:
         """Index of the last round with scores; 0 if there is none."""
         return max(search.last_round for search in self.searches)
 
-    def leaders(self) -> list[Candidate]:
+    def leaders(self, epsilon: float = math.nan) -> list[Candidate]:
         """Return the best candidate of every family of the last round with scores, the best first.
 
         The list is empty if no candidate has a score in every fold. Ties go to the first family,
@@ -116,7 +131,7 @@ class Race:
         """
         found = [(self.searches[s], pair) for s, pair in self._leaders(self.last_round)]
         return [
-            Candidate(search.family, search.gammas.value(g), search.Cs.value(c))
+            Candidate(search.family, search.gammas.value(g), search.Cs.value(c), epsilon)
             for search, (g, c) in found
         ]
 

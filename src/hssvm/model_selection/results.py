@@ -24,7 +24,7 @@ class Results:
     families : list of Family
     family : list of int
         Index of the family, by candidate.
-    gammas, Cs : list of float
+    gammas, Cs, epsilons : list of float
         By candidate.
     fit_times, score_times : list of (n_folds,) arrays
         Seconds; candidates are fitted together, and each has an equal share of the time.
@@ -38,6 +38,7 @@ class Results:
     family: list[int] = field(default_factory=list)
     gammas: list[float] = field(default_factory=list)
     Cs: list[float] = field(default_factory=list)
+    epsilons: list[float] = field(default_factory=list)
     fit_times: list[Values] = field(default_factory=list)
     score_times: list[Values] = field(default_factory=list)
     scores: dict[str, list[Values]] = field(default_factory=dict)
@@ -59,14 +60,15 @@ class Results:
         self.family.append(self.families.index(candidate.family))
         self.gammas.append(candidate.gamma)
         self.Cs.append(candidate.C)
+        self.epsilons.append(candidate.epsilon)
         self.fit_times.append(fit_time)
         self.score_times.append(score_time)
         for name, values in scores.items():
             self.scores.setdefault(name, []).append(values)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the candidates as arrays, ordered by round, family, gamma and C."""
-        keys = self.Cs, self.gammas, self.family, self.rounds
+        """Return the candidates as arrays, ordered by round, family, gamma, C and epsilon."""
+        keys = self.epsilons, self.Cs, self.gammas, self.family, self.rounds
         order = np.lexsort([np.array(key) for key in keys])
         return {
             "iter": np.array(self.rounds)[order],
@@ -74,6 +76,7 @@ class Results:
             "family": np.array(self.family)[order],
             "gamma": np.array(self.gammas)[order],
             "C": np.array(self.Cs)[order],
+            "epsilon": np.array(self.epsilons)[order],
             "fit_time": np.array(self.fit_times)[order],
             "score_time": np.array(self.score_times)[order],
             "scores": {name: np.array(values)[order] for name, values in self.scores.items()},
@@ -120,6 +123,9 @@ def _parameters(arrays: dict[str, Any], families: list[Family]) -> dict[str, Any
     tried: dict[str, Any] = {"C": np.ma.MaskedArray(C, np.zeros(C.size, bool))}
     if not np.isnan(gamma).all():  # kernels without a gamma
         tried["gamma"] = np.ma.MaskedArray(gamma, np.isnan(gamma))
+    epsilon = arrays["epsilon"]
+    if not (np.isnan(epsilon) | (epsilon == epsilon[0])).all():
+        tried["epsilon"] = np.ma.MaskedArray(epsilon, np.isnan(epsilon))
     for name in Family._fields:
         values = [getattr(one, name) for one in families]
         if any(value != values[0] for value in values):
@@ -133,7 +139,14 @@ def _parameters(arrays: dict[str, Any], families: list[Family]) -> dict[str, Any
 def check_arrays(arrays: dict[str, Any], n_folds: int, n_families: int) -> int:
     """Check the arrays of a file; return their length."""
     m = np.size(arrays["C"])
-    kinds = {"C": float, "gamma": float, "family": int, "iter": int, "n_resources": int}
+    kinds = {
+        "C": float,
+        "gamma": float,
+        "epsilon": float,
+        "family": int,
+        "iter": int,
+        "n_resources": int,
+    }
     for name, kind in kinds.items():
         require(has_form(arrays[name], np.dtype(kind), (m,)), "cv_results_ is invalid")
     known = (arrays["family"] >= 0) & (arrays["family"] < n_families)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hssvm import costs
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
@@ -23,6 +25,10 @@ FIRST_ROWS = 2000
 SEARCH_ROUNDS, SEARCH_SHARE, SEARCH_ROWS = 3, 0.5, 5000
 """Number of rounds of a search without given candidates. The last one has SEARCH_SHARE of the rows,
 but at least SEARCH_ROWS: on all rows, the folds would take longer than the rest of the fit."""
+
+
+CELL_ROWS = 120_000
+"""Maximum number of rows of a search of cells, of which the last round has SEARCH_SHARE."""
 
 
 def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
@@ -44,10 +50,12 @@ def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
     [54000]
     """
     if n_candidates is None:
-        n_rounds = SEARCH_ROUNDS
         last = max(round(SEARCH_SHARE * n_rows), min(n_rows, SEARCH_ROWS))
-    else:
-        n_rounds, last = max(1, math.ceil(math.log(n_candidates, FACTOR) - 1e-9)), n_rows
+        first = min(last, FIRST_ROWS)
+        n_rounds = min(SEARCH_ROUNDS, 1 + round(math.log(last / first, FACTOR)))
+        ratios = np.linspace(1, 0, n_rounds) if n_rounds > 1 else np.zeros(1)
+        return [round(last * (first / last) ** ratio) for ratio in ratios]
+    n_rounds, last = max(1, math.ceil(math.log(n_candidates, FACTOR) - 1e-9)), n_rows
     first, sizes = min(n_rows, FIRST_ROWS), [last]
     while len(sizes) < n_rounds and sizes[0] > 1.5 * first:
         sizes.insert(0, max(first, sizes[0] // FACTOR))

@@ -157,10 +157,16 @@ class Search:
             (n_Cs, n_folds).
         step : int
         """
-        for g in self.gammas.around(self.center[0], step):
-            self.score(score, g, self.Cs.around(self.center[1], step))
+        center, near = self.center, self.Cs.around(self.center[1], step)
+        for g in self.gammas.around(center[0], step):
+            cross = step == FINE and g != center[0] and isinstance(self.Cs, Free)
+            self.score(score, g, [center[1]] if cross else near)
         before, self.center = self.center, self._best_neighbor()
         return self.center != before and not self.stopped()
+
+    def score_line(self, score: Score, step: int) -> None:
+        """Score the values of C around the center."""
+        self.score(score, self.center[0], self.Cs.around(self.center[1], step))
 
     def recenter(self) -> None:
         """Move the center to the best candidate of the last round with scores."""

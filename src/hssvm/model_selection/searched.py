@@ -179,6 +179,7 @@ class SearchedModel(MeanModel):
         """Where the results are of a candidate."""
         same = _equal(self._arrays["gamma"], candidate.gamma)
         same &= _equal(self._arrays["C"], candidate.C)
+        same &= _equal(self._arrays["epsilon"], candidate.epsilon)
         same &= self._arrays["family"] == self._families.index(list(candidate.family))
         return same
 
@@ -186,7 +187,8 @@ class SearchedModel(MeanModel):
         """Return a candidate of the results."""
         arrays = self._arrays
         family = Family(*self._families[arrays["family"][index]])
-        return Candidate(family, float(arrays["gamma"][index]), float(arrays["C"][index]))
+        numbers = (float(arrays[name][index]) for name in ("gamma", "C", "epsilon"))
+        return Candidate(family, *numbers)
 
     def _main_name(self) -> str:
         named = isinstance(self.refit, str) and f"mean_test_{self.refit}" in self.cv_results_

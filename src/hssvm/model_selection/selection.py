@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.messages import api, value_error
 from hssvm.model_selection.families import Candidate, Family, make_families
-from hssvm.model_selection.fold_fitter import MIN_FOLD_TOL
+from hssvm.model_selection.fold_fitter import MIN_FOLD_TOL, SEPARATE_ROWS, Group
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.model_selection.fold_solver import Deadline, FoldSolver
 from hssvm.model_selection.folds import Folds, sample_rows
@@ -25,7 +25,7 @@ from hssvm.model_selection.forward import choose_members
 from hssvm.model_selection.race import Race
 from hssvm.model_selection.results import Results
 from hssvm.model_selection.round_log import RoundLog
-from hssvm.model_selection.rounds import FIRST_ROWS, affordable_rows, round_sizes
+from hssvm.model_selection.rounds import CELL_ROWS, FIRST_ROWS, affordable_rows, round_sizes
 from hssvm.model_selection.scoring import Scoring
 from hssvm.model_selection.search import (
     COARSE,
@@ -36,9 +36,11 @@ from hssvm.model_selection.search import (
     Search,
 )
 from hssvm.training import FitReport, Monitor, TrainingConfig
-from hssvm.training.config import TOL
+from hssvm.training.approximation import HSS, Cells
+from hssvm.training.config import CELL_TREES, SMALL_CELL, TOL
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.data.scaling import Scaling
+from hssvm.training.plan import Route
 from hssvm.training.scales.scaling import base_of
 
 FIRST_C = 2
@@ -114,8 +116,14 @@ class Selection:
     @cached_property
     def families(self) -> list[Family]:
         """The families of candidates."""
-        given = self.kernel, self.scaling
-        return make_families(*given, self.X, self.make_kernel, self._searches_of)
+        return make_families(
+            self.kernel,
+            self.scaling,
+            self.X,
+            self.make_kernel,
+            Cs_searched=isinstance(self.Cs, str),
+            gammas_searched=isinstance(self.gammas, str),
+        )
 
     @property
     def searches(self) -> bool:
@@ -125,26 +133,52 @@ class Selection:
     def _searches_of(self, kernel: Any) -> bool:
         return isinstance(self.Cs, str) or (isinstance(self.gammas, str) and has_gamma(kernel))
 
+    @cached_property
+    def has_cells(self) -> bool:
+        """Whether the final models are trained in cells: all of them, if one cannot be exact."""
+        if self.config.approximate_route(local=True) is not Route.CELLS:
+            return False
+        kernels = [self.make_kernel(family.kernel, 1.0) for family in self.families]
+        return not all(self.config.is_exact(kernel, self.X) for kernel in kernels)
+
+    def config_of(self, n_models: int) -> TrainingConfig:
+        """Return the configuration of models whose mean is the final one.
+
+        Together, they have as many trees of cells as a single model.
+        """
+        if not self.has_cells:
+            return self.config
+        cells = self.config.approximation
+        assert not isinstance(cells, HSS)
+        size, n_trees = (None, None) if cells is None else (cells.size, cells.n_trees)
+        n_trees = n_trees or -(-CELL_TREES // n_models)
+        return replace(self.config, approximation=Cells(size, n_trees), max_cell=SMALL_CELL)
+
     def run(self) -> Selected:
         """Score candidates, and select the best."""
         deadline = Deadline(self.monitor, self.max_time)
-        results, solvers = Results(self.families), []
+        results, solvers = Results(self.families), list[FoldSolver]()
 
         def stopped() -> bool:  # not before the first score
             return bool(results.gammas) and deadline.stop() is not None
 
         searches = [Search(family, *self._axes(family), stopped) for family in self.families]
         race = Race(searches, self.max_members)
-        sizes = self._sizes(race)
+        sizes, task = self._sizes(race), self.task
         for round, n_rows in enumerate(sizes):
             if round and stopped():
                 break
             log = RoundLog(round, len(sizes), n_rows)
-            solver = self._fold_solver(deadline, results, log)
+            same = round and n_rows == sizes[round - 1]
+            groups = solvers[-1].groups if same else {}
+            solver = self._fold_solver(task, deadline, results, log, groups)
             solvers.append(solver)
             n_last = race.n_last
             if round == 0:
+                race.start(solver.score, COARSE)
                 race.walk(solver.score, COARSE)
+                if task.searches_tube and len(sizes) > 1:
+                    task = task.with_tube(self._best_epsilon(race, solver, stopped))
             refines = self.searches and round == min(1, len(sizes) - 1)
             if refines:
                 race.keep_best()
@@ -154,13 +188,35 @@ class Selection:
                 race.walk(solver.score, FINE)
             elif round:
                 race.again(solver.score, math.ceil(n_last * sizes[round - 1] / n_rows))
-        folds, members = [solver.folds for solver in solvers], race.leaders()[:1]
+        last = solvers[race.last_round]
+        leaders = race.leaders(last.task.tube)
+        folds, members = [solver.folds for solver in solvers], leaders[:1]
         if members and self.max_members > 1:
-            last = solvers[race.last_round]
-            ranked = [last.best[candidate.family] for candidate in race.leaders()]
+            ranked = [last.best[candidate.family] for candidate in leaders]
             chosen = choose_members(ranked, ranked[0].scores, last.score_mean, self.max_members)
             members = [one.candidate for one in chosen]
         return Selected(race, results, folds, members, deadline.cut_short)
+
+    def _best_epsilon(self, race: Race, solver: FoldSolver, stopped: Callable[[], bool]) -> float:
+        """Return the epsilon with which the best candidate so far scores highest.
+
+        It depends on the noise of the targets, which all candidates share.
+        """
+        leaders = race.leaders()
+        if not leaders:
+            return self.task.tube
+        axis = Free(self.task.tube)
+        search = Search(leaders[0].family, axis, Given([leaders[0].C]), stopped)
+        known = race.of(leaders[0].family).top
+        assert known is not None
+        search.rounds[0][search.center] = known
+
+        def score(_family: Family, epsilon: float, _Cs: list[float]) -> NDArray[np.float64]:
+            return solver.score_epsilon(leaders[0], epsilon)
+
+        while search.move(score, FINE):
+            pass
+        return axis.value(search.center[0])
 
     def _sizes(self, race: Race) -> list[int]:
         """Numbers of rows of the rounds."""
@@ -173,7 +229,11 @@ class Selection:
             len(search.gammas.required) * len(search.Cs.required) for search in searches
         )
         n_rows = min(affordable_rows(kernel, self.X) for kernel in kernels)
-        return round_sizes(n_rows, None if self.searches else n_candidates)
+        if self.has_cells:
+            n_rows = max(n_rows, min(self.X.shape[0], CELL_ROWS))
+        sizes = round_sizes(n_rows, None if self.searches else n_candidates)
+        again = self.searches and self.task.searches_tube and len(sizes) == 1
+        return sizes * 2 if again else sizes  # fine steps with the best epsilon
 
     def _axes(self, family: Family) -> tuple[Axis, Axis]:
         """Return the axes of gamma and of C."""
@@ -205,20 +265,30 @@ class Selection:
             in_precision_of_rows(C * self.weight, self.X.dtype, "C")
         return Given(Cs)
 
-    def _fold_solver(self, deadline: Deadline, results: Results, log: RoundLog) -> FoldSolver:
+    def _fold_solver(
+        self,
+        task: FoldTask,
+        deadline: Deadline,
+        results: Results,
+        log: RoundLog,
+        groups: dict[Any, list[Group]],
+    ) -> FoldSolver:
         """Return the solver of the folds on the rows of a round."""
-        X, folds, config = self.X, self.folds, self.config
+        X, folds, config, cells = self.X, self.folds, self.config, None
         n_final, tol = X.shape[0], config.tol or TOL
         if log.n_rows < n_final:
             rows = folds.with_strata(sample_rows(self.strata, log.n_rows, config.seed), self.strata)
             X, folds = X[rows], folds.among(rows)
+        if self.has_cells and log.n_rows > SEPARATE_ROWS:
+            cells = replace(self.config_of(CELL_TREES), max_time=None, held_out=0, scaled=True)
+            task = task.without_pairs
         return FoldSolver(
             X=X,
             folds=folds,
             make_kernel=self.make_kernel,
-            task=self.task,
+            task=task,
             scoring=self.scoring,
-            tol=tol if n_final <= FIRST_ROWS else max(tol, MIN_FOLD_TOL),
+            tol=max(tol, MIN_FOLD_TOL) if self.searches or n_final > FIRST_ROWS else tol,
             memory_limit=config.memory_limit,
             seed=config.seed,
             deadline=deadline,
@@ -226,5 +296,7 @@ class Selection:
             n_final=n_final,
             results=results,
             log=log,
+            cells=cells,
             keeps_best=self.max_members > 1,
+            groups=groups,
         )

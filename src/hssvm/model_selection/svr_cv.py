@@ -22,7 +22,7 @@ from hssvm.training import Approximation, Regression
 from hssvm.training.data.precision import in_precision_of_rows
 
 TUBE = 0.1
-"""epsilon='auto', relative to the standard deviation of y."""
+"""First value of epsilon='auto', relative to the standard deviation of y."""
 
 
 class SVRCV(BaseSearch, Regressor):
@@ -39,8 +39,8 @@ class SVRCV(BaseSearch, Regressor):
     gammas : 'auto' or sequence, default='auto'
         Values of gamma, as in `SVR`; 'auto' searches.
     epsilon : float or 'auto', default='auto'
-        Half-width of the tube without loss, in units of y. 'auto' is a tenth of the standard
-        deviation of y.
+        Half-width of the tube without loss, in units of y. 'auto' searches if C or gamma is
+        searched, starting at a tenth of the standard deviation of y; otherwise, it is this tenth.
     cv : int or splitter, default=5
         An int is a number of folds of shuffled rows.
     scoring : str, callable, list, tuple or dict, default=None
@@ -77,7 +77,6 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
     True
     """
 
-    _saved = ("epsilon_",)
     _default_scoring = "r2"
     _member_class = SVR
     _rules: ClassVar[Mapping[str, Rule]] = {
@@ -94,10 +93,10 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
         epsilon: float | Literal["auto"] = "auto",
         cv: Any = 5,
         scoring: Any = None,
-        max_members: int = 1,
+        max_members: int = 4,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         error_score: float | Literal["raise"] = np.nan,
-        kernel: Any = "rbf",
+        kernel: Any = "auto",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float | None = None,
@@ -162,16 +161,16 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
             X, y, weight, points = self._check_fit(X, y, sample_weight)
             mean = np.average(y, weights=weight)
             spread = float(np.average((y - mean) ** 2, weights=weight)) ** 0.5 or 1.0
-            self.epsilon_ = TUBE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
             center = float(np.median(y))
             task = RegressionFolds(
                 given_X,
-                self._parameters_of(SVR) | {"epsilon": self.epsilon_},
+                self._parameters_of(SVR),
                 self._validated(),
                 in_precision_of_rows(weight, X.dtype, "sample_weight"),
                 in_precision_of_rows(y - center, X.dtype, "y"),
-                self.epsilon_,
                 center,
+                TUBE * spread if isinstance(self.epsilon, str) else float(self.epsilon),
+                searched=isinstance(self.epsilon, str),
             )
             score_weight = None if sample_weight is None else weight
             folds = self._make_folds(given_X, y, routed, classifier=False)
@@ -194,9 +193,13 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
 
     def _new_member(self, candidate: Candidate, others: Sequence[Any]) -> SVR:
         member: SVR = super()._new_member(candidate, others)
-        return member.set_params(epsilon=self.epsilon_)
+        return member.set_params(epsilon=candidate.epsilon)
+
+    def _set_best(self) -> None:
+        super()._set_best()
+        self.epsilon_ = self._candidate(self.best_index_).epsilon
 
     def _check_saved(self) -> None:
         super()._check_saved()
-        require(type(self.epsilon_) is float and self.epsilon_ >= 0, "epsilon_ is invalid")
         self._restore_results()
+        require(self.epsilon_ >= 0, "epsilon is invalid")

@@ -83,6 +83,8 @@ class TrainingConfig:
         Whether one model of all rows is needed, which cells are not.
     max_time : float or None
         Limits the size of cells.
+    max_cell : int
+        Largest number of rows of a cell, unless `approximation` has a size.
     held_out : float
         Approximate number of rows for which out-of-fold decision values are needed.
     exact_prediction : bool
@@ -103,6 +105,7 @@ class TrainingConfig:
     approximation: Approximation | None = None
     coupled: bool = False
     max_time: float | None = None
+    max_cell: int = LARGE_CELL
     held_out: float = 0
     exact_prediction: bool = False
     memory_limit: float | None = None
@@ -235,7 +238,7 @@ class TrainingConfig:
             folds = 1 + costs.CELL_FOLD_SHARE * self._n_folds(n_rows)
             seconds = min(seconds, self.max_time / (costs.CELL_SLOWDOWN * folds))
         size = int(seconds / (n_rows * n_trees * value_cost))
-        return min(max(size, SMALL_CELL), max(n_rows // MIN_CELLS, SMALL_CELL), LARGE_CELL)
+        return min(max(size, SMALL_CELL), max(n_rows // MIN_CELLS, SMALL_CELL), self.max_cell)
 
 
 def is_one_leaf(n_rows: int, approximation: Approximation | None) -> bool:
