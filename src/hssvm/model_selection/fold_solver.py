@@ -34,6 +34,11 @@ FINAL_MODELS, FINAL_SHARE = 4, 0.5
 the numbers of rows, and at least FINAL_SHARE of max_time."""
 
 
+SCALE_ROWS = 2000
+"""Largest number of rows from which the folds learn scales. The final model learns from more, but
+with five folds and several families, that would take longer than all the rest."""
+
+
 @dataclass(eq=False)
 class Deadline(Monitor):
     """Stops the folds of a search when the time left is reserved for the final fit.
@@ -200,7 +205,7 @@ class FoldSolver:
                 Scaling.of(X, base_of(family.scaling)), X,
                 lambda some: self.task.targets(rows[some]), self.task.weight[rows], radial,
                 seed=self.seed, report=FitReport(), monitor=self.deadline,
-                memory_limit=self.memory_limit,
+                memory_limit=self.memory_limit, max_rows=SCALE_ROWS,
             )  # fmt: skip
             return scaling
 

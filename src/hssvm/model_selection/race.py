@@ -22,6 +22,7 @@ from hssvm.model_selection.search import (
     mean_scores,
     standard_error,
 )
+from hssvm.training.scales.scaling import LEARNED, base_of
 
 WALKING = 4
 """Minimum number of families that continue after the first three values of C. On small tables, the
@@ -56,11 +57,21 @@ class Race:
         self.running = list(self.searches)
 
     def start(self, score: Score, step: int) -> None:
-        """Score values of C at the first gamma of every family; keep the best families."""
-        if len(self.running) > max(WALKING, self.n_kept):
-            for search in self.running:
+        """Score values of C at the first gamma of every family; keep the best families.
+
+        Learned scales are only tried on features that are not clearly worse than others.
+        """
+        if len(self.running) <= max(WALKING, self.n_kept):
+            return
+        plain = [search for search in self.running if search.family.scaling not in LEARNED]
+        for search in plain:
+            search.score_line(score, step)
+        for search in [search for search in self.running if search not in plain]:
+            if self._may_gain(search.family, plain):
                 search.score_line(score, step)
-            self.keep_best(WALKING)
+            else:
+                self.running.remove(search)
+        self.keep_best(WALKING)
 
     def walk(self, score: Score, step: int) -> None:
         """Score candidates until the best of every family has been compared with its neighbors.
@@ -163,6 +174,12 @@ class Race:
         self.running = [
             search for search in self.running if search in kept or not _is_beaten(search.top, best)
         ]
+
+    def _may_gain(self, family: Family, plain: list[Search]) -> bool:
+        """Whether scales of a family may be better than those of the same kernel without them."""
+        tops = {s.family.scaling: s.top for s in plain if s.family.kernel == family.kernel}
+        own = tops.pop(base_of(family.scaling), None)
+        return not any(top is not None and _is_beaten(own, top) for top in tops.values())
 
     def _ranked(self) -> list[Search]:
         """Return the searches that get more candidates, the best first."""

@@ -60,10 +60,12 @@ class LearnedScales:
     errors: list[float]
 
 
-def sample_rows(weight: Floats, seed: int) -> NDArray[np.int64]:
+def sample_rows(
+    weight: Floats, seed: int, max_rows: int = 2 * HALF_ROWS
+) -> NDArray[np.int64]:
     """Return random rows of positive weight for both halves, in random order."""
     rows = np.flatnonzero(weight)
-    n = min(rows.size, 2 * HALF_ROWS)
+    n = min(rows.size, max_rows)
     return np.random.default_rng(seed).choice(rows, n, replace=False)
 
 
@@ -116,7 +118,7 @@ def learn_scales(
         values = list(map_in_threads(step, halves, monitor, n_workers, each))
         held_out.add(np.concatenate(values[::-1]))
         emit(Share((index + 1) / (MAX_STEPS + 1)), "scales: error %.4g", held_out.errors[-1])
-        if held_out.rises or monitor.stop() is not None:
+        if held_out.ends or monitor.stop() is not None:
             break
         mean = np.mean([half.scales for half in halves], axis=0)
         means.append(normalized(mean, kernel))

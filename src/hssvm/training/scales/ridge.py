@@ -21,7 +21,7 @@ MAX_WEIGHT = 10.0
 """Largest weight up to which the equations are solved in float32: their condition number is at most
 ``n_rows * weight / RIDGE``."""
 
-MAX_COLUMNS = 16
+MAX_COLUMNS = 8
 """Number of columns whose gradients are summed exactly; of more, random combinations are summed,
 which have the same expected sum of squares."""
 

@@ -13,7 +13,7 @@ from hssvm.messages import Message, api
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.reports.monitor import FirstShare, Monitor
 from hssvm.training.reports.report import FitReport
-from hssvm.training.scales.learn import LearnedScales, learn_scales, sample_rows
+from hssvm.training.scales.learn import HALF_ROWS, LearnedScales, learn_scales, sample_rows
 from hssvm.training.tasks import Targets
 
 LEARNED = {"learned": "standard", "learned-quantiles": "quantiles"}
@@ -37,6 +37,7 @@ def learned_scaling(
     report: FitReport,
     monitor: Monitor,
     memory_limit: float | None = None,
+    max_rows: int = 2 * HALF_ROWS,
 ) -> tuple[Scaling, LearnedScales]:
     """Learn scales from a sample of the rows.
 
@@ -57,6 +58,8 @@ def learned_scaling(
     monitor : Monitor
     memory_limit : float, optional
         Bytes.
+    max_rows : int
+        Largest number of rows to learn from.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def learned_scaling(
         The features of `base` times the learned scales.
     LearnedScales
     """
-    rows = sample_rows(weight, seed)
+    rows = sample_rows(weight, seed, max_rows)
     n_workers = _workers_within(memory_limit, rows.size // 2, X.dtype.itemsize)
     with report.stage("scales"):
         scales = learn_scales(

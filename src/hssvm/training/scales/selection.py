@@ -1,8 +1,8 @@
 """The number of steps that held-out rows justify.
 
 It is the one with the smallest squared error, if that error has fallen beyond chance. For classes,
-the number of mistakes must have fallen beyond chance, too: the squared error also measures how far
-rows of the right class are from 1, and can fall while more rows are on the wrong side.
+the number of mistakes must have fallen, too: the squared error also measures how far rows of the
+right class are from 1, and can fall while more rows are on the wrong side.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from hssvm.kernels.base import Floats
 from hssvm.training.tasks import Targets
 
-MIN_STANDARD_ERRORS = 2.0
-"""Smallest gain on held-out rows, in standard errors, for which scales are kept."""
+MIN_STANDARD_ERRORS = np.array([2.0, 1.0])
+"""Smallest gains on held-out rows for which scales are kept, in squared error and in mistakes, in
+standard errors: with fewer mistakes to count, chance is larger."""
+
+MIN_STEP_GAIN = 1e-3
+"""Relative gain of a step in squared error below which no other follows: its gain would be smaller
+still."""
 
 
 class HeldOut:
@@ -51,12 +56,13 @@ class HeldOut:
         gains = self._losses[0] - self._losses[best]
         mean = gains @ self.weight
         deviation = np.sqrt((gains - mean[:, None]) ** 2 @ self.weight**2)
-        return best if (mean > MIN_STANDARD_ERRORS * deviation).all() else 0
+        least = MIN_STANDARD_ERRORS[: mean.size] * deviation
+        return best if (mean > least).all() else 0
 
     @property
-    def rises(self) -> bool:
-        """Whether the last step was worse than the one before."""
-        return len(self._losses) > 1 and self.errors[-1] > self.errors[-2]
+    def ends(self) -> bool:
+        """Whether the last step was worse than the one before, or hardly better."""
+        return len(self._losses) > 1 and self.errors[-1] > (1 - MIN_STEP_GAIN) * self.errors[-2]
 
 
 def codes_of(columns: Floats) -> NDArray[np.int64]:
