@@ -132,8 +132,10 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         seed: int,
         report: FitReport,
         monitor: Monitor,
+        *,
+        beyond_chance: bool = True,
     ) -> Rows:
-        """Compute the scaling of the rows of a fit, and apply it."""
+        """Compute the scaling of the rows of a fit, and apply it; see `learned_scaling`."""
         if kind not in LEARNED:
             return self._set_scaling(Scaling.of(data.X, kind), None)(data.X)
         radial = radial_type(kernel)
@@ -148,6 +150,7 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
             report=report,
             monitor=monitor,
             memory_limit=as_bytes(self.memory_limit),
+            beyond_chance=beyond_chance,
         )
         return self._set_scaling(scaling, scales.factors)(data.X)
 

@@ -206,6 +206,7 @@ class FoldSolver:
                 lambda some: self.task.targets(rows[some]), self.task.weight[rows], radial,
                 seed=self.seed, report=FitReport(), monitor=self.deadline,
                 memory_limit=self.memory_limit, max_rows=SCALE_ROWS,
+                beyond_chance=False,  # the scores decide
             )  # fmt: skip
             return scaling
 

@@ -1,9 +1,10 @@
 """Choice of the candidates whose mean is the final model.
 
 Forward selection: the best candidate comes first, and then, one after the other, the one whose
-mean with those before it scores highest in the folds, as long as this score does not fall. Bad
-candidates, and good ones that make the same errors as others, are left out. See Caruana et al.,
-Ensemble selection from libraries of models (2004).
+mean with those before it scores highest in the folds, as long as this score does not fall beyond
+chance: without evidence, more models are the better guess. Bad candidates, and good ones that make
+the same errors as others, are left out. See Caruana et al., Ensemble selection from libraries of
+models (2004).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from hssvm.model_selection.search import Scores, mean_scores
+from hssvm.model_selection.search import Scores, mean_scores, standard_error
 
 T = TypeVar("T")
 
@@ -41,13 +42,20 @@ def choose_members(
     >>> choose_members([1.0, -2.0, 3.0, 8.0], np.array([-1.0]), score, 3)
     [1.0, -2.0]
     """
-    members, reached = list(ranked[:1]), float(mean_scores(best_scores))
-    while len(members) < count:
+    members, reached = list(ranked[:1]), best_scores
+    while len(members) < min(count, len(ranked)):
         left = [one for one in ranked if one not in members]
-        means = [float(mean_scores(score([*members, one]))) for one in left]
-        best = max(means, default=-math.inf, key=lambda mean: -math.inf if mean != mean else mean)
-        if not best >= reached:
+        found = [score([*members, one]) for one in left]
+        best = max(range(len(left)), key=lambda i: _rank(found[i]))
+        losses = reached - found[best]
+        if not losses.mean() <= standard_error(losses):
             break
-        members.append(left[means.index(best)])
-        reached = best
+        members.append(left[best])
+        if losses.mean() <= 0:
+            reached = found[best]
     return members
+
+
+def _rank(scores: Scores) -> float:
+    mean = float(mean_scores(scores))
+    return -math.inf if math.isnan(mean) else mean

@@ -116,7 +116,9 @@ def _train(
 ) -> Member:
     task, report = model._fit_task(data), model._new_report()
     kernel = selection.make_kernel(candidate.family.kernel, candidate.gamma)
-    X = model._scale(*candidate.family, task, data, config.seed, report, monitor)
+    X = model._scale(
+        *candidate.family, task, data, config.seed, report, monitor, beyond_chance=False
+    )
     if _only_scored(config, kernel, X):
         config = replace(config, held_out=math.inf)
     plan, problem = plan_task(config, task, X, data.y, data.weight, kernel)

@@ -60,9 +60,7 @@ class LearnedScales:
     errors: list[float]
 
 
-def sample_rows(
-    weight: Floats, seed: int, max_rows: int = 2 * HALF_ROWS
-) -> NDArray[np.int64]:
+def sample_rows(weight: Floats, seed: int, max_rows: int = 2 * HALF_ROWS) -> NDArray[np.int64]:
     """Return random rows of positive weight for both halves, in random order."""
     rows = np.flatnonzero(weight)
     n = min(rows.size, max_rows)
@@ -79,6 +77,7 @@ def learn_scales(
     seed: int = 0,
     monitor: Monitor | None = None,
     n_workers: int = 2,
+    beyond_chance: bool = True,
 ) -> LearnedScales:
     """Learn the scales of rows with features of comparable size.
 
@@ -97,6 +96,8 @@ def learn_scales(
         May stop the iteration early.
     n_workers : int
         Number of halves that are solved at a time.
+    beyond_chance : bool
+        Whether scales are kept only if their gain is beyond chance.
     """
     n, p = X.shape
     if n < MIN_ROWS:
@@ -122,7 +123,7 @@ def learn_scales(
             break
         mean = np.mean([half.scales for half in halves], axis=0)
         means.append(normalized(mean, kernel))
-    n_steps = held_out.best
+    n_steps = held_out.best(beyond_chance=beyond_chance)
     return LearnedScales(means[n_steps], n, n_steps, held_out.errors)
 
 

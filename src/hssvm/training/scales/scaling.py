@@ -38,6 +38,7 @@ def learned_scaling(
     monitor: Monitor,
     memory_limit: float | None = None,
     max_rows: int = 2 * HALF_ROWS,
+    beyond_chance: bool = True,
 ) -> tuple[Scaling, LearnedScales]:
     """Learn scales from a sample of the rows.
 
@@ -60,6 +61,8 @@ def learned_scaling(
         Bytes.
     max_rows : int
         Largest number of rows to learn from.
+    beyond_chance : bool
+        Whether scales are kept only if their gain is beyond chance.
 
     Returns
     -------
@@ -73,6 +76,7 @@ def learned_scaling(
         scales = learn_scales(
             base(X[rows]), targets(rows), weight[rows], kernel,
             seed=seed, monitor=FirstShare(monitor, TIME_SHARE), n_workers=n_workers,
+            beyond_chance=beyond_chance,
         )  # fmt: skip
     report.add_scales(scales.n_rows, scales.n_steps, scales.errors)
     return base.times(scales.factors), scales

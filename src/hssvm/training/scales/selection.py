@@ -49,10 +49,11 @@ class HeldOut:
         """Weighted mean squared error of every step, relative to the variance of the targets."""
         return [float(self.weight @ losses[0]) / self.variance for losses in self._losses]
 
-    @property
-    def best(self) -> int:
-        """The number of steps to keep."""
+    def best(self, *, beyond_chance: bool) -> int:
+        """Return the number of steps to keep."""
         best = int(np.argmin(self.errors))
+        if not beyond_chance:
+            return best
         gains = self._losses[0] - self._losses[best]
         mean = gains @ self.weight
         deviation = np.sqrt((gains - mean[:, None]) ** 2 @ self.weight**2)
