@@ -103,9 +103,10 @@ def test_features_that_differ(power, rng):
 def test_a_search_standardizes_if_that_scores_better(rng):
     X = rng.standard_normal((1200, 5)) * [1, 4, 4, 4, 4]
     y = np.abs(X[:, 0]) > 0.7
-    better = SVCCV(Cs=[10.0], random_state=0).fit(X, y)
+    given = {"scaling": [None, "standard"], "kernel": "rbf", "max_members": 1, "random_state": 0}
+    better = SVCCV(Cs=[10.0], **given).fit(X, y)
     assert better.feature_factor_ is not None
-    worse = SVCCV(Cs=[10.0], random_state=0).fit(X / [0.25, 4, 4, 4, 4], y)
+    worse = SVCCV(Cs=[10.0], **given).fit(X / [0.25, 4, 4, 4, 4], y)
     assert worse.feature_factor_ is None
     loose = SVCCV(Cs=[10.0], gammas=["scale"], random_state=0).fit(X, y)
     assert loose.feature_factor_ is None  # nothing is searched

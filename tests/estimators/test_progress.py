@@ -198,7 +198,7 @@ def test_fits_in_other_threads_have_their_own_listeners(rng):
         events = []
         with listening(events.append):
             ready.wait(10)
-            SVCCV(Cs=[C], scaling=None).fit(X, y)
+            SVCCV(Cs=[C], kernel="rbf", scaling=None).fit(X, y)
             ready.wait(10)
         return [event.text for event in events if isinstance(event, SearchRound)]
 

@@ -3,15 +3,17 @@
 import matplotlib
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as ExactSVC
 
 import hssvm
 from hssvm import SVCCV, SVR, SVRCV
+from hssvm.estimators.inputs.kernel import make_kernel
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian, Linear
-from hssvm.model_selection.families import Family
+from hssvm.model_selection.families import Family, make_families
 from hssvm.model_selection.fold_fitter import make_groups
 from hssvm.model_selection.race import Race
 from hssvm.model_selection.search import COARSE, FINE, Free, Given, Search
@@ -42,7 +44,7 @@ def test_families_that_are_beaten_get_no_more_candidates(rng):
     race.walk(score, FINE)
     assert race.leaders()[0].family == FAMILIES[0]
     assert [len(scored[family]) for family in FAMILIES[1:]] == [9, 9, 9]  # one neighborhood
-    assert len(scored[FAMILIES[0]]) == 17
+    assert len(scored[FAMILIES[0]]) == 13  # and a cross of fine steps
 
 
 def test_families_within_the_error_run_on(rng):
@@ -52,7 +54,7 @@ def test_families_within_the_error_run_on(rng):
     race.keep_best()
     assert len(race.running) == 2
     race.walk(score, FINE)
-    assert sorted(len(pairs) for pairs in scored.values()) == [9, 9, 17, 17]
+    assert sorted(len(pairs) for pairs in scored.values()) == [9, 9, 13, 13]
 
 
 def test_a_single_fold_beats_nobody():
@@ -71,7 +73,7 @@ def test_the_best_of_all_families_meet_on_more_rows():
     seen = []
     race.again(lambda family, g, Cs: seen.append((family, Cs)) or np.array([[-C] for C in Cs]), 3)
     assert seen == [(FAMILIES[1], [2.0, 1.0]), (FAMILIES[2], [2.0])]
-    assert race.leaders()[0] == (FAMILIES[1], 1.0, 1.0)
+    assert race.leaders()[0][:3] == (FAMILIES[1], 1.0, 1.0)
     assert race.of(FAMILIES[0]).grid()[2].shape == (1, 2, 1)
 
 
@@ -83,7 +85,10 @@ def rings(rng, n):
 def test_several_kernels_are_as_each_alone(rng):
     X, y = rings(rng, 240)
     cv = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(1000)))
-    given = {"Cs": [0.1, 1.0], "gammas": [0.5, 2.0], "cv": cv, "scaling": None, "tol": 1e-6}
+    given = {
+        "Cs": [0.1, 1.0], "gammas": [0.5, 2.0], "cv": cv, "scaling": None, "tol": 1e-6,
+        "max_members": 1,
+    }  # fmt: skip
     kernels = ["rbf", "exponential"]
     model = SVCCV(**given, kernel=kernels).fit(X, y)
     alone = {kernel: SVCCV(**given, kernel=kernel).fit(X, y) for kernel in kernels}
@@ -131,7 +136,7 @@ def test_the_kernel_of_the_data_wins(rng):
         kernel=["exponential", "rbf"], scaling=[None, "standard"], max_members=1, cv=3,
         random_state=0,
     ).fit(X, smooth)  # fmt: skip
-    assert model.best_params_.keys() == {"C", "gamma", "kernel", "scaling"}
+    assert model.best_params_.keys() - {"epsilon"} == {"C", "gamma", "kernel", "scaling"}
     assert (model.best_params_["kernel"], model.best_params_["scaling"]) == ("rbf", "standard")
     assert (model.scaling_, model.feature_factor_ is None) == ("standard", False)
     assert isinstance(model.kernel_, Gaussian)
@@ -147,7 +152,7 @@ def test_what_is_saved_and_shown(rng, tmp_path):
     X, y = rings(rng, 200)
     model = SVCCV(
         [0.1, 1.0], gammas=[0.3, 1.0], kernel=["linear", Gaussian(1.0), "rbf"], cv=3,
-        scaling=["minmax", None], random_state=0,
+        scaling=["minmax", None], max_members=1, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(set(map(str, model.cv_results_["params"]))) == 2 * (2 + 2 + 4)
     model.save(tmp_path / "model.hssvm")
@@ -160,17 +165,79 @@ def test_what_is_saved_and_shown(rng, tmp_path):
     assert str(model.best_params_["kernel"]) in title
 
 
-def test_scaling_auto_is_a_race_of_two(rng):
-    X, y = rings(rng, 600)
-    names = ["kernel", "scaling", "random_state", "cv"]
-    model = SVCCV(cv=3, random_state=0).fit(X, y)
-    same = SVCCV(cv=3, random_state=0, scaling=[None, "standard"]).fit(X, y)
-    assert model.cv_results_["params"] == same.cv_results_["params"]
-    assert set(model.cv_results_["param_scaling"]) == {None, "standard"}
-    assert set(model.get_params()) > set(names)
-    given = SVCCV([1.0], gammas=[1.0], cv=3).fit(X, y)
-    assert given.scaling_ is None
-    assert "param_scaling" not in given.cv_results_
+TABLE = [Family(k, s) for k in ("rbf", "exponential", "laplacian") for s in (None, "standard")]
+
+
+def families_of(X, kernel="auto", scaling="auto", *, Cs_searched=True, gammas_searched=True):
+    def make(kernel, gamma):
+        return make_kernel(kernel, lambda: gamma, 3, 0.0)
+
+    found = make_families(
+        kernel, scaling, X, make, Cs_searched=Cs_searched, gammas_searched=gammas_searched
+    )
+    assert len(set(found)) == len(found)
+    return set(found)
+
+
+def test_auto_compares_kernels_and_scalings_of_tables(rng):
+    X = rng.standard_normal((600, 3))
+    others = ("quantiles", "learned", "learned-quantiles")
+    table = {*TABLE, *(Family(k, s) for k in ("rbf", "exponential", "laplacian") for s in others)}
+    assert families_of(X) == table
+    assert families_of(X, "rbf") == {one for one in table if one.kernel == "rbf"}
+    assert families_of(X, scaling="standard") == {one for one in table if one.scaling == "standard"}
+    assert families_of(X * [1, 1, 1e4]) == {one for one in table if one.scaling is not None}
+    assert families_of(X, "linear") == {Family("linear", None), Family("linear", "standard")}
+    few = {one for one in table if one.scaling != "standard"}
+    assert families_of(X[:200]) == few  # too few to compare None with "standard"
+
+
+def test_auto_is_gaussian_where_rows_are_no_table_or_gammas_are_given(rng):
+    X = rng.standard_normal((600, 3))
+    plain = {Family("rbf", None), Family("rbf", "standard")}
+    assert families_of(X, gammas_searched=False) == plain
+    assert families_of(X, gammas_searched=False, Cs_searched=False) == {Family("rbf", None)}
+    assert families_of(X[:99]) == {Family("rbf", None)}
+    assert families_of(rng.standard_normal((600, 301))) == plain
+    assert families_of(scipy.sparse.csr_matrix(X)) == {Family("rbf", None)}
+
+
+def test_learned_scales_of_beaten_features_are_not_tried(rng):
+    families = [Family("rbf", s) for s in ("standard", "quantiles", "learned", "learned-quantiles")]
+    families += [Family("laplacian", s) for s in ("standard", "learned")]
+    means = dict(zip(families, (0.5, 0.8, 0.9, 0.9, 0.6, 0.7), strict=True))
+    race = Race(
+        [Search(one, Free(1.0), Free(1.0, start=2), lambda: False) for one in families], n_kept=2
+    )
+    seen = []
+
+    def score(family, gamma, Cs):
+        seen.append(family)
+        return means[family] + 1e-3 * rng.standard_normal((len(Cs), 5))
+
+    race.start(score, COARSE)
+    assert set(seen) == set(families) - {families[2]}  # "standard" is worse than "quantiles"
+    assert {one.family for one in race.running} == set(families) - {families[0], families[2]}
+
+
+def test_the_tube_of_a_regression_is_searched(rng):
+    X = rng.uniform(-3, 3, (600, 1))
+    y = 5 + np.sin(2 * X[:, 0])
+    given = {"kernel": "rbf", "scaling": None, "cv": 3, "random_state": 0}
+    start = 0.1 * np.std(y)
+    model = SVRCV(**given).fit(X, y)
+    assert model.epsilon_ < 0.5 * start  # there is no noise
+    assert model.best_params_["epsilon"] == model.epsilon_
+    same = SVR(**model.best_params_, kernel="rbf", random_state=0).fit(X, y)
+    assert_allclose(model.predict(X), same.predict(X), rtol=1e-6)
+    tried = model.cv_results_["param_epsilon"]
+    assert np.abs(tried - start).min() < 1e-6 and len(set(tried)) > 2
+    assert len(set(tried[model.cv_results_["iter"] == 1])) == 1  # chosen after the first round
+    noisy = SVRCV(**given).fit(X, y + 2 * rng.standard_normal(600))
+    assert noisy.epsilon_ >= 0.05 * np.std(y)
+    fixed = SVRCV(**given, epsilon=0.3).fit(X, y)
+    assert fixed.epsilon_ == 0.3 and "param_epsilon" not in fixed.cv_results_
+    assert SVRCV([1.0], gammas=[1.0], **given).fit(X, y).epsilon_ == pytest.approx(start)
 
 
 def test_errors_of_several_kernels(rng):

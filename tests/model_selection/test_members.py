@@ -431,7 +431,7 @@ def test_the_race_keeps_the_best_families_to_the_last_round(rng, monkeypatch):
             if last == 0:
                 means[family] = max(means.get(family, 0), results["mean_test_score"][i])
         assert len(families) > 1 and len(families[0]) == 8
-        running = max(3, n_kept)  # a third of eight
+        running = max(2, n_kept)  # a third of four
         ranked = sorted(means.values())[::-1]
         assert len(families[1]) == running
         assert min(means[family] for family in families[1]) >= ranked[running - 1]

@@ -315,7 +315,7 @@ def stripes(rng, n, scale=1.0):
 @pytest.mark.filterwarnings("ignore:The best C is at the edge")
 def test_c_and_gamma_are_both_searched(rng):
     X, y = stripes(rng, 800)
-    model = SVCCV(scaling=None, random_state=0).fit(X, y)
+    model = SVCCV(kernel="rbf", scaling=None, random_state=0).fit(X, y)
     assert model.gammas_.size > 3
     assert model.Cs_.size > 3
     assert model.scores_.shape == (model.gammas_.size, model.Cs_.size, 5)
@@ -353,9 +353,9 @@ def test_the_search_uses_samples_and_the_model_all_rows(rng, monkeypatch):
         seen.append(len(rows))
         return float(np.mean(model.predict(rows) == labels))
 
-    model = SVCCV(cv=cv, scoring=scoring, scaling=None, approximation=HSS(), random_state=0).fit(
-        X, y
-    )
+    model = SVCCV(
+        cv=cv, scoring=scoring, kernel="rbf", scaling=None, approximation=HSS(), random_state=0
+    ).fit(X, y)
     assert 200 < min(seen) < 350  # a third of the first sample
     assert 500 < max(seen) < 650  # and of the last
     assert model.fit_report_.n_rows == 3000

@@ -88,7 +88,8 @@ def train_members(
             emit(MemberBegan(text), "%s", text)
         model = new_member(candidate, [member.model for member in members])
         config = selection.config_of(len(candidates))
-        config = replace(config, seed=config.seed + i)  # other cells than the models before
+        if selection.has_cells:
+            config = replace(config, seed=config.seed + i)  # other cells than the models before
         member = _train(model, candidate, selection, config, data, monitor)
         if members and member.cut_short:
             break

@@ -175,7 +175,8 @@ class Selection:
             solvers.append(solver)
             n_last = race.n_last
             if round == 0:
-                race.start(solver.score, COARSE)
+                if isinstance(self.gammas, str):
+                    race.start(solver.score, COARSE)
                 race.walk(solver.score, COARSE)
                 if task.searches_tube and len(sizes) > 1:
                     task = task.with_tube(self._best_epsilon(race, solver, stopped))
