@@ -77,13 +77,10 @@ METHODS = {
 
 
 def one_fit(search, X, y):
-    """Seconds of a fit with the parameters that a search has chosen."""
-    scaled = search.feature_factor_ is not None
-    parameters = {"C": search.C_, "gamma": search.gamma_, "scaling": "standard" if scaled else None}
-    if isinstance(search, SVRCV):
-        model = SVR(**parameters, epsilon=search.epsilon_, random_state=SEED)
-    else:
-        model = SVC(**parameters, random_state=SEED)
+    """Seconds of a fit with the best parameters of a search."""
+    make = SVR if isinstance(search, SVRCV) else SVC
+    chosen = {"C": search.C_, "gamma": search.gamma_, "scaling": search.scaling_}
+    model = make(**chosen | search.best_params_, random_state=SEED)
     return timed(lambda: model.fit(X, y))[1]
 
 

@@ -15,7 +15,7 @@ from hssvm.estimators import FitReport
     [
         (SVC(), lambda X: X[:, 0] > 0, "2 classes"),
         (SVC(), lambda X: np.digitize(X[:, 0], [-0.5, 0.5]), "3 classes"),
-        (SVCCV(Cs=[1.0]), lambda X: X[:, 0] > 0, "2 classes"),
+        (SVCCV(Cs=[1.0], max_members=1), lambda X: X[:, 0] > 0, "2 classes"),
         (SVR(), lambda X: X[:, 0], "regression"),
         (OneClassSVM(), lambda X: None, "novelty detection"),
     ],

@@ -135,6 +135,10 @@ Gamma = Annotated[
     typer.Option(help="Inverse width of the kernel: scale, auto or a number.  [default: scale]"),
 ]
 KernelName = Annotated[Kernel | None, typer.Option(help="Kernel.  [default: rbf]")]
+SearchKernel = Annotated[
+    Kernel | None,
+    typer.Option(help="Kernel; several are compared on tables by default.  [default: auto]"),
+]
 Degree = Annotated[int | None, typer.Option(help="Degree of the poly kernel.  [default: 3]")]
 Coef0 = Annotated[
     float | None, typer.Option(help="Constant term of the poly kernel.  [default: 0]")
@@ -170,7 +174,7 @@ SearchScaling = Annotated[
     Scaling | None,
     typer.Option(
         "--scale",
-        help="Scaling of the features.  [default: standard if their scales differ, else none]",
+        help="Scaling of the features; several are compared by default.  [default: auto]",
     ),
 ]
 MaxTime = Annotated[float | None, typer.Option(help="Time limit in seconds.  [default: no limit]")]

@@ -24,21 +24,24 @@ from hssvm.training.data.precision import in_precision_of_rows
 
 
 class SVCCV(BaseSearch, Classifier):
-    """`SVC` with C, gamma, kernel and scaling chosen by cross-validation.
+    """The mean of the best few `SVC`, with everything chosen by cross-validation.
 
-    The folds are trained on the exact kernel, in rounds: many candidates on few rows, then the best
-    of them on three times as many, as in `sklearn.model_selection.HalvingGridSearchCV`. The final
-    model is trained on all rows. The labels of held-out rows are not used (except for the counts of
-    ``class_weight="balanced"``), and their features only for ``gamma="scale"``. With scaling, every
-    fold is scaled by its own training rows.
+    By default, three kernels on plain and on learned scales are compared, C and gamma of each are
+    searched, and up to four of the best models are averaged. A single model has
+    ``max_members=1``, or one kernel and one scaling.
 
-    By default, C and gamma are searched, starting at ``C=10, gamma="scale"`` and moving in the
-    direction of better scores: on a coarse grid with factors of 10 and at least 2,000 random rows,
-    then on a fine grid with factors of 3.2. The last round has half of the rows, as far as their
-    kernel matrix is affordable (45,000 to 65,000 rows of few features), and at least 5,000.
+    The search has rounds: many candidates on few rows, then the best of them on more, as in
+    `sklearn.model_selection.HalvingGridSearchCV`. Every combination of a kernel and a scaling
+    starts on 2,000 random rows at ``C=10, gamma="scale"``. The best of them move in the direction
+    of better scores, first by factors of 10, then, on more rows, by factors of 3.2; those that are
+    clearly beaten stop early. The last round has half of the rows, and at least 5,000: up to 60,000
+    if the final model has cells, or, if it is exact, as many as are affordable (20,000 to 30,000
+    rows of few features). The final models are trained on all rows.
 
-    Lists of kernels and scalings are searched together: each combination has its own values of C
-    and gamma, all start on few rows, and those that are clearly beaten stop early.
+    The folds are trained on the exact kernel, or, with more than 8,000 rows, in cells if the final
+    model has cells. The labels of held-out rows are not used (except for the counts of
+    ``class_weight="balanced"``), and their features only for ``gamma="scale"``. Every fold is
+    scaled by its own training rows.
 
     All pairs of given values are scored. If there are more than three, only the best are scored
     on all rows, or as many as are affordable.
@@ -57,10 +60,10 @@ class SVCCV(BaseSearch, Classifier):
         Scores of scikit-learn, as in `sklearn.model_selection.GridSearchCV`; None means accuracy.
         Scores of probabilities need `probability`. Callables receive a classifier that was trained
         without the fold, and the rows of the fold as they were passed to `fit`.
-    max_members : int, default=1
+    max_members : int, default=4
         Maximum number of models that are trained on all rows and averaged: the best candidates
-        of different kernels and scalings. There are fewer if the mean of more scores lower in the
-        folds, and only one if `refit` is a callable.
+        of different kernels and scalings. There are fewer if the mean of more clearly scores lower
+        in the folds, and only one if `refit` is a callable. Means of cells have four trees in all.
     refit : True, str or callable, default=True
         With several scores, the name of the score that the search maximizes, or, if `Cs` and
         `gammas` are lists, a function of `cv_results_` that returns the index of the best
@@ -72,14 +75,18 @@ class SVCCV(BaseSearch, Classifier):
         Time limit in seconds. A part of it, estimated while the folds are solved, is reserved for
         the final model: the search stops when only this part is left, with the best candidate so
         far.
-    kernel : str, Kernel, callable, or list of these, default='rbf'
-        As in `SVC`; the kernels of a list are compared.
+    kernel : 'auto', str, Kernel, callable, or list of these, default='auto'
+        As in `SVC`; the kernels of a list are compared. On tables (dense rows of at most 300
+        features, and at least 100 of them) with ``gammas='auto'``, 'auto' is
+        ``['rbf', 'exponential', 'laplacian']``; otherwise, it is 'rbf'.
     scaling : {'auto', 'standard', 'minmax', 'quantiles', 'learned', 'learned-quantiles', None}, \
 or list of these, default='auto'
         As in `SVC`; the scalings of a list are compared. Every fold computes its scaling from its
         own training rows. 'auto' is 'standard' if the scales of the features differ
         so much that the largest dominate; otherwise, a search on dense rows compares None with
-        'standard', and all else is None.
+        'standard', and all else is None. On tables with ``gammas='auto'``, kernels of distances
+        are also compared with 'quantiles', 'learned' and 'learned-quantiles'. Learned scales are
+        judged by the scores of the folds alone.
     memory_limit : float or str, default=None
         As in `SVC`. Folds that do not fit are trained in blocks, each with all folds of at least
         one C. None allows 2 GB for them.
@@ -137,8 +144,8 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
     >>> model = SVCCV(Cs=[1, 10], gammas=[0.1, 1], random_state=0).fit(X, y)
     >>> model.scores_.shape
     (2, 2, 5)
-    >>> model = SVCCV(kernel=["linear", "rbf"], random_state=0).fit(X, y)
-    >>> model.best_params_["kernel"]
+    >>> model = SVCCV(kernel=["linear", "rbf"], scaling=None, max_members=1, random_state=0)
+    >>> model.fit(X, y).best_params_["kernel"]
     'rbf'
     """
 

@@ -26,10 +26,10 @@ TUBE = 0.1
 
 
 class SVRCV(BaseSearch, Regressor):
-    """`SVR` with C, gamma, kernel and scaling chosen by cross-validation.
+    """The mean of the best few `SVR`, with everything chosen by cross-validation.
 
-    It searches like `SVCCV`; the values of C are multiples of the standard deviation of y, so
-    that y need not be scaled.
+    It searches like `SVCCV`, and epsilon, too, which should suit the noise of y. The values of C
+    and epsilon are multiples of the standard deviation of y, so that y need not be scaled.
 
     Parameters
     ----------
@@ -39,8 +39,9 @@ class SVRCV(BaseSearch, Regressor):
     gammas : 'auto' or sequence, default='auto'
         Values of gamma, as in `SVR`; 'auto' searches.
     epsilon : float or 'auto', default='auto'
-        Half-width of the tube without loss, in units of y. 'auto' searches if C or gamma is
-        searched, starting at a tenth of the standard deviation of y; otherwise, it is this tenth.
+        Half-width of the tube without loss, in units of y. 'auto' starts at a tenth of the standard
+        deviation of y. If C or gamma is searched, the best epsilon of the best candidate of the
+        first round, within factors of 3.2, is the epsilon of all later ones.
     cv : int or splitter, default=5
         An int is a number of folds of shuffled rows.
     scoring : str, callable, list, tuple or dict, default=None

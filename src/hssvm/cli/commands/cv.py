@@ -34,10 +34,10 @@ def cv(
         int | None,
         typer.Option(
             min=1,
-            help="Average the best models of at most this many kernels and scalings.  [default: 1]",
+            help="Average the best models of at most this many kernels and scalings.  [default: 4]",
         ),
     ] = None,
-    kernel: options.KernelName = None,
+    kernel: options.SearchKernel = None,
     degree: options.Degree = None,
     coef0: options.Coef0 = None,
     epsilon: options.SearchEpsilon = None,
