@@ -49,6 +49,7 @@ from hssvm.training import (
 from hssvm.training.cost import estimate_cost
 from hssvm.training.data.scaling import Scaling, require_moderate
 from hssvm.training.reports.estimate import CostEstimate
+from hssvm.training.scales.learn import LearnedScales
 from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
 from hssvm.training.warm_start import LastFit
 
@@ -134,14 +135,22 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         monitor: Monitor,
         *,
         beyond_chance: bool = True,
+        scales: LearnedScales | None = None,
     ) -> Rows:
-        """Compute the scaling of the rows of a fit, and apply it; see `learned_scaling`."""
+        """Compute the scaling of the rows of a fit, and apply it; see `learned_scaling`.
+
+        Known `scales` are not learned again.
+        """
         if kind not in LEARNED:
             return self._set_scaling(Scaling.of(data.X, kind), None)(data.X)
         radial = radial_type(kernel)
         assert radial is not None  # checked by _check_parameters
+        base = Scaling.of(data.X, base_of(kind))
+        if scales is not None:
+            report.add_scales(scales.n_rows, scales.n_steps, scales.errors)
+            return self._set_scaling(base.times(scales.factors), scales.factors)(data.X)
         scaling, scales = learned_scaling(
-            Scaling.of(data.X, base_of(kind)),
+            base,
             data.X,
             lambda rows: task.targets(data.y[rows]),
             data.weight,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hssvm.estimators.inputs.kernel import radial_type
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
+from hssvm.model_selection.common_scales import CommonScales
 from hssvm.model_selection.families import Candidate, Family
 from hssvm.model_selection.fold_estimators import FoldModel
 from hssvm.model_selection.fold_fitter import FoldFitter, Group, make_groups
@@ -123,6 +124,8 @@ class FoldSolver:
         Log of the round of the search.
     cells : TrainingConfig or None
         Configuration of models of cells; None for models on the exact kernel.
+    scales : CommonScales or None
+        None if every fold learns its own scales.
     keeps_best : bool
         Whether to keep the models of the best candidate of every family.
     groups : dict
@@ -148,6 +151,7 @@ class FoldSolver:
     results: Results
     log: RoundLog
     cells: TrainingConfig | None = None
+    scales: CommonScales | None = None
     keeps_best: bool = False
     groups: dict[Any, list[Group]] = field(default_factory=dict)
     best: dict[Family, Finalist] = field(default_factory=dict, init=False)
@@ -196,13 +200,17 @@ class FoldSolver:
             return None
         if family.scaling not in LEARNED:
             return lambda train: Scaling.of(self.X[train], family.scaling)
+        base, scales = base_of(family.scaling), self.scales
+        if scales is not None:
+            factors = scales.of(family).factors
+            return lambda train: Scaling.of(self.X[train], base).times(factors)
         radial = radial_type(family.kernel)
         assert radial is not None  # checked by _check_parameters
 
         def learn(train: NDArray[np.int64]) -> Scaling:
             X, rows = self.X[train], self.folds.rows[train]
             scaling, _ = learned_scaling(
-                Scaling.of(X, base_of(family.scaling)), X,
+                Scaling.of(X, base), X,
                 lambda some: self.task.targets(rows[some]), self.task.weight[rows], radial,
                 seed=self.seed, report=FitReport(), monitor=self.deadline,
                 memory_limit=self.memory_limit, max_rows=SCALE_ROWS,
@@ -237,6 +245,20 @@ class FoldSolver:
             if finalist.is_better_than(before):
                 self.best[candidate.family] = finalist
         return own
+
+    def again(self, finalist: Finalist) -> Finalist | None:
+        """Return a candidate with other cells; None without cells, or if the time is up."""
+        if self.cells is None:
+            return None
+        family, gamma, C, _ = finalist.candidate
+        others = replace(self.cells, seed=self.cells.seed + 1)
+        kernel = self.make_kernel(family.kernel, gamma)
+        fitter = FoldFitter(self.task, kernel, self.tol, 0.0, self.deadline, others)
+        found = self._train(fitter, self._grouped(family), [C]).get(C)
+        failed = self.scoring.failed_folds
+        if found is None:
+            return None
+        return finalist._replace(models=[m for f, m in enumerate(found) if f not in failed])
 
     def score_mean(self, finalists: list[Finalist]) -> NDArray[np.float64]:
         """Return the scores of the mean of some candidates, (n_folds,)."""

@@ -25,6 +25,7 @@ from hssvm.training import (
     train,
 )
 from hssvm.training.reports.monitor import FirstShare
+from hssvm.training.scales.scaling import LEARNED
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +118,10 @@ def _train(
 ) -> Member:
     task, report = model._fit_task(data), model._new_report()
     kernel = selection.make_kernel(candidate.family.kernel, candidate.gamma)
+    common, family = selection.scales, candidate.family
+    scales = common.of(family) if common and family.scaling in LEARNED else None
     X = model._scale(
-        *candidate.family, task, data, config.seed, report, monitor, beyond_chance=False
+        *family, task, data, config.seed, report, monitor, beyond_chance=False, scales=scales
     )
     if _only_scored(config, kernel, X):
         config = replace(config, held_out=math.inf)

@@ -16,6 +16,7 @@ from hssvm.estimators.inputs.parameters import as_scalar
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats, Rows
 from hssvm.messages import api, value_error
+from hssvm.model_selection.common_scales import CommonScales
 from hssvm.model_selection.families import Candidate, Family, make_families
 from hssvm.model_selection.fold_fitter import MIN_FOLD_TOL, SEPARATE_ROWS, Group
 from hssvm.model_selection.fold_models import FoldTask
@@ -41,6 +42,7 @@ from hssvm.training.config import CELL_TREES, SMALL_CELL, TOL
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import Route
+from hssvm.training.scales.learn import HALF_ROWS
 from hssvm.training.scales.scaling import base_of
 
 FIRST_C = 2
@@ -162,9 +164,9 @@ class Selection:
         def stopped() -> bool:  # not before the first score
             return bool(results.gammas) and deadline.stop() is not None
 
-        searches = [Search(family, *self._axes(family), stopped) for family in self.families]
-        race = Race(searches, self.max_members)
-        sizes, task = self._sizes(race), self.task
+        pairs = zip(self.families, self._axes, strict=True)
+        race = Race([Search(family, *axes, stopped) for family, axes in pairs], self.max_members)
+        sizes, task = self._sizes, self.task
         for round, n_rows in enumerate(sizes):
             if round and stopped():
                 break
@@ -195,6 +197,10 @@ class Selection:
         if members and self.max_members > 1:
             ranked = [last.best[candidate.family] for candidate in leaders]
             chosen = choose_members(ranked, ranked[0].scores, last.score_mean, self.max_members)
+            again = last.again(ranked[0]) if len(chosen) > 1 else None
+            if again is not None:
+                one, other = (last.score_mean([ranked[0], second]) for second in (again, chosen[1]))
+                chosen = chosen if other.mean() > one.mean() else chosen[:1]
             members = [one.candidate for one in chosen]
         return Selected(race, results, folds, members, deadline.cut_short)
 
@@ -219,16 +225,29 @@ class Selection:
             pass
         return axis.value(search.center[0])
 
-    def _sizes(self, race: Race) -> list[int]:
+    @cached_property
+    def scales(self) -> CommonScales | None:
+        """Scales from rows outside the samples of the rounds; None if there are not enough."""
+        n, config = self.X.shape[0], self.config
+        if not self.has_cells:
+            return None
+        inside = np.zeros(n, bool)
+        for n_rows in self._sizes[1:]:
+            inside[sample_rows(self.strata, n_rows, config.seed)] = True
+        outside = np.flatnonzero(~inside & (self.weight > 0))
+        if outside.size < 2 * HALF_ROWS:
+            return None
+        rows = np.random.default_rng(config.seed).choice(outside, 2 * HALF_ROWS, replace=False)
+        return CommonScales(self.X, rows, self.task, config.seed, self.monitor, config.memory_limit)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
         """Numbers of rows of the rounds."""
-        searches = race.searches
         kernels = [
-            self.make_kernel(search.family.kernel, search.gammas.value(search.gammas.start))
-            for search in searches
+            self.make_kernel(family.kernel, gammas.value(gammas.start))
+            for family, (gammas, _) in zip(self.families, self._axes, strict=True)
         ]
-        n_candidates = sum(
-            len(search.gammas.required) * len(search.Cs.required) for search in searches
-        )
+        n_candidates = sum(len(gammas.required) * len(Cs.required) for gammas, Cs in self._axes)
         n_rows = min(affordable_rows(kernel, self.X) for kernel in kernels)
         if self.has_cells:
             n_rows = max(n_rows, min(self.X.shape[0], CELL_ROWS))
@@ -236,8 +255,12 @@ class Selection:
         again = self.searches and self.task.searches_tube and len(sizes) == 1
         return sizes * 2 if again else sizes  # fine steps with the best epsilon
 
-    def _axes(self, family: Family) -> tuple[Axis, Axis]:
-        """Return the axes of gamma and of C."""
+    @cached_property
+    def _axes(self) -> list[tuple[Axis, Axis]]:
+        """The axes of gamma and of C of every family."""
+        return [self._axes_of(family) for family in self.families]
+
+    def _axes_of(self, family: Family) -> tuple[Axis, Axis]:
         kernel, scaling = family
         # Learned scales leave the mean distance of rows about as it is.
         X = Scaling.of(self.X, base_of(scaling))(self.X)
@@ -298,6 +321,7 @@ class Selection:
             results=results,
             log=log,
             cells=cells,
+            scales=self.scales if log.round else None,
             keeps_best=self.max_members > 1,
             groups=groups,
         )
