@@ -16,6 +16,7 @@ MODULES = {
     "many_classes": "benchmarks.peers.many_classes",
     "precomputed_sets": "benchmarks.kernels.precomputed_sets",
     "engine": "benchmarks.micro.engine",
+    "irrelevant": "benchmarks.kernels.irrelevant",
     "tuning": "benchmarks.peers.tuning",
     "busy": "benchmarks.micro.busy",
     "reduced": "benchmarks.micro.reduced",

@@ -84,9 +84,9 @@ def summary(results):
     kept = sum(run["steps"] > 0 for run in results.runs.values())
     slowest = max(run["scales"] for run in results.runs.values())
     return (
-        f"scales were kept in {kept} of {len(losses)} fits; the largest loss is "
+        f"Scales were kept in {kept} of {len(losses)} fits; the largest loss is "
         f"{number(losses[worst], 2)} ({worst}), in points of accuracy, or percent of the RMSE; "
-        f"learning took at most {seconds(slowest)}"
+        f"learning took at most {seconds(slowest)}."
     )
 
 

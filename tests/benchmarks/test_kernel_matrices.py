@@ -3,6 +3,7 @@ import pytest
 
 from benchmarks.kernels import (
     fingerprints,
+    irrelevant,
     learned_scales,
     precomputed,
     precomputed_sets,
@@ -57,7 +58,16 @@ def test_learned_scales(disks, waves, run_command, monkeypatch):
         assert run["standard"] > 0
         assert len(run["held out"]) > run["steps"]
     assert tables["scores"].splitlines()[0].endswith("| features | rbf | exponential |")
-    assert tables["summary"].startswith("scales were kept in ")
+    assert tables["summary"].startswith("Scales were kept in ")
+
+
+@pytest.mark.filterwarnings("ignore::hssvm.exceptions.DataWarning")
+def test_irrelevant_features(run_command, monkeypatch):
+    monkeypatch.setattr(irrelevant, "TEST_ROWS", 500)
+    results, tables = run_command(irrelevant, "--rows", "4000")
+    assert results.runs["learned"]["error"] < results.runs["standard"]["error"]
+    assert results.runs["learned"]["found"]
+    assert tables["errors"].count("\n") == 3
 
 
 def test_widths(disks, waves, run_command, monkeypatch):

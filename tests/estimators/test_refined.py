@@ -159,7 +159,9 @@ def test_the_reported_gap_is_that_of_the_certificate(C, rng):
     X, y = noisy_classes(rng, 2500, dtype=np.float32)
     model = SVC(C=C, gamma=0.3, refine=True, tol=1e-2, random_state=0).fit(X, y)
     assert model.fit_report_.n_rounds[0] > 0
-    assert model.certify(X, y).gap[0] == pytest.approx(model.fit_report_.gap[0], rel=0.2)
+    certified = model.certify(X, y).gap[0]
+    assert certified < 1e-2
+    assert certified == pytest.approx(model.fit_report_.gap[0], rel=0.2, abs=5e-3)
 
 
 def test_certificate_needs_the_training_data(rng):

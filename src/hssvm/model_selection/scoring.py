@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning, UnsetMetadataPassedError
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import accuracy_score, check_scoring, get_scorer, r2_score
 from sklearn.utils.validation import _check_method_params
 
 from hssvm.estimators.inputs.parameters import InvalidParameterError
@@ -74,8 +74,12 @@ class Scoring:
             if self.sample_weight is not None and accepts_weight(scorer):
                 params["sample_weight"] = self.sample_weight
             params = _check_method_params(self.X, params, indices=rows)
+            quick = None if params else quick_score(scorer)
             try:
-                score = scorer(model, X, self.y[rows], **params)
+                if quick is not None:
+                    score = quick(self.y[rows], model.predict(X))
+                else:
+                    score = scorer(model, X, self.y[rows], **params)
             except UnsetMetadataPassedError:
                 raise
             except Exception as error:
@@ -145,6 +149,35 @@ class Scoring:
                 f"callable, got {refit!r}"
             )
         return scores[name]
+
+
+def quick_score(scorer: Any) -> Callable[[NDArray[Any], NDArray[Any]], float] | None:
+    """Return the accuracy or R^2 without the checks of scikit-learn; None for other scorers.
+
+    On folds of a few hundred rows, the checks take a third of the time of the fits.
+    """
+    function = getattr(scorer, "_score_func", None)
+    if function not in QUICK or scorer._sign != 1 or scorer._kwargs:  # noqa: SLF001
+        return None
+    return QUICK[function]
+
+
+def _accuracy(y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    return float(np.mean(y == predicted))
+
+
+def _r2(y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    total = float(((y - y.mean()) ** 2).sum())
+    if total == 0:  # by convention
+        return float(r2_score(y, predicted))
+    return 1 - float(((y - predicted) ** 2).sum()) / total
+
+
+QUICK: dict[Any, Callable[[NDArray[Any], NDArray[Any]], float]] = {
+    accuracy_score: _accuracy,
+    r2_score: _r2,
+}
+"""Scores that are computed here, by the function of scikit-learn."""
 
 
 def described(error: Exception) -> str:
