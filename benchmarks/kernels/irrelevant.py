@@ -2,7 +2,8 @@
 
 python -m benchmarks.kernels.irrelevant [--rows 2000000] [--render]
 
-The classes depend on five of the features, and a twentieth of the labels are flipped. Fits cells of
+The classes are where the function of Friedman (1991), of five features, is above its mean, and a
+twentieth of the labels are flipped. Fits cells of
 2,000 rows with the exponential kernel, with scaling="standard" and with scaling="learned", and
 scores on 100,000 other rows without flipped labels: their error is the excess over the smallest
 possible one. The results go to docs/results/irrelevant.json. Threads: set OMP_NUM_THREADS.
@@ -22,9 +23,9 @@ FEATURES, RELEVANT, TEST_ROWS, FLIPPED = 30, 5, 100_000, 0.05
 def rows_of(n, flipped, seed):
     """Rows, and labels of which a share is flipped."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, FEATURES), np.float32)
+    X = rng.uniform(size=(n, FEATURES)).astype(np.float32)
     a, b, c, d, e = X[:, :RELEVANT].T
-    y = np.sin(2 * a) + b * c + np.cos(2 * d) * e > 0
+    y = 10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e > 14.4
     return X, y ^ (rng.uniform(size=n) < flipped)
 
 
