@@ -8,12 +8,13 @@ from benchmarks.tables.summary import errors
 from benchmarks.tables.tools import ALL_TOOLS, OURS, SEARCHED, WITH_PROBABILITIES
 
 BASES = ["HistGradientBoosting", "CatBoost"]
-LOSS = 0.9
+LOSS, RANKED_SHARE = 0.9, 0.5
 
 
 def ranked(found):
-    """The errors of the tools that are compared."""
-    return found.of_tools([tool for tool in found.tools if ALL_TOOLS[tool].ranked])
+    """The errors of the tools that are compared, without those that lack many tables."""
+    complete = [tool for tool in found.tools if found.share(tool) >= RANKED_SHARE]
+    return found.of_tools([tool for tool in complete if ALL_TOOLS[tool].ranked])
 
 
 def summary(task):

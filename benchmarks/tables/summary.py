@@ -34,6 +34,10 @@ class Errors:
         """By table."""
         return self.values[:, self.tools.index(tool)]
 
+    def share(self, tool):
+        """Share of the tables on which a tool has a figure."""
+        return np.isfinite(self.of(tool)).mean() if self.tables else 0.0
+
     def of_tools(self, tools):
         """The same for some of the tools."""
         return Errors(self.tables, tools, self.values[:, [self.tools.index(t) for t in tools]])
