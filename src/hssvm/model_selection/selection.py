@@ -36,6 +36,7 @@ from hssvm.model_selection.search import (
     Given,
     Search,
 )
+from hssvm.model_selection.tube import best_tube
 from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.approximation import HSS, Cells
 from hssvm.training.config import CELL_TREES, SMALL_CELL, TOL
@@ -181,7 +182,7 @@ class Selection:
                     race.start(solver.score, COARSE)
                 race.walk(solver.score, COARSE)
                 if task.searches_tube and len(sizes) > 1:
-                    task = task.with_tube(self._best_epsilon(race, solver, stopped))
+                    task = task.with_tube(best_tube(race, solver, stopped))
             refines = self.searches and round == min(1, len(sizes) - 1)
             if refines:
                 race.keep_best()
@@ -203,27 +204,6 @@ class Selection:
                 chosen = chosen if other.mean() > one.mean() else chosen[:1]
             members = [one.candidate for one in chosen]
         return Selected(race, results, folds, members, deadline.cut_short)
-
-    def _best_epsilon(self, race: Race, solver: FoldSolver, stopped: Callable[[], bool]) -> float:
-        """Return the epsilon with which the best candidate so far scores highest.
-
-        It depends on the noise of the targets, which all candidates share.
-        """
-        leaders = race.leaders()
-        if not leaders:
-            return self.task.tube
-        axis = Free(self.task.tube)
-        search = Search(leaders[0].family, axis, Given([leaders[0].C]), stopped)
-        known = race.of(leaders[0].family).top
-        assert known is not None
-        search.rounds[0][search.center] = known
-
-        def score(_family: Family, epsilon: float, _Cs: list[float]) -> NDArray[np.float64]:
-            return solver.score_epsilon(leaders[0], epsilon)
-
-        while search.move(score, FINE):
-            pass
-        return axis.value(search.center[0])
 
     @cached_property
     def scales(self) -> CommonScales | None:
