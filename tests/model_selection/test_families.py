@@ -162,7 +162,7 @@ def test_what_is_saved_and_shown(rng, tmp_path):
     assert (loaded.best_params_, loaded.scaling_) == (model.best_params_, model.scaling_)
     assert "linear, minmax: 0." in model.summary()
     ax = ScoreGridDisplay.from_estimator(model).plot().ax_
-    title = ax.get_title() + ax.get_title("left")  # as a style of another test may have it
+    title = ax.get_title() + ax.get_title("left")  # where it is depends on the style
     assert str(model.best_params_["kernel"]) in title
 
 

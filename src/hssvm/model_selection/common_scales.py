@@ -17,8 +17,31 @@ from hssvm.model_selection.families import Family
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.training import FitReport, Monitor
 from hssvm.training.data.scaling import Scaling
-from hssvm.training.scales.learn import LearnedScales
+from hssvm.training.scales.learn import HALF_ROWS, LearnedScales
 from hssvm.training.scales.scaling import base_of, learned_scaling
+
+
+def learn_for_folds(
+    X: Rows,
+    rows: NDArray[np.int64],
+    family: Family,
+    task: FoldTask,
+    seed: int,
+    monitor: Monitor,
+    memory_limit: float | None,
+    max_rows: int = 2 * HALF_ROWS,
+) -> tuple[Scaling, LearnedScales]:
+    """Learn the scales of a family from rows X, which have the indices `rows`.
+
+    The scores of the folds decide whether the scales are kept.
+    """
+    radial = radial_type(family.kernel)
+    assert radial is not None  # checked by _check_parameters
+    return learned_scaling(
+        Scaling.of(X, base_of(family.scaling)), X, lambda some: task.targets(rows[some]),
+        task.weight[rows], radial, seed=seed, report=FitReport(), monitor=monitor,
+        memory_limit=memory_limit, max_rows=max_rows, beyond_chance=False,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +72,8 @@ class CommonScales:
     def of(self, family: Family) -> LearnedScales:
         """Return the scales of a family."""
         if family not in self._known:
-            radial, X = radial_type(family.kernel), self.X[self.rows]
-            assert radial is not None  # checked by _check_parameters
-            _, self._known[family] = learned_scaling(
-                Scaling.of(X, base_of(family.scaling)), X,
-                lambda some: self.task.targets(self.rows[some]), self.task.weight[self.rows],
-                radial, seed=self.seed, report=FitReport(), monitor=self.monitor,
-                memory_limit=self.memory_limit, beyond_chance=False,
+            _, self._known[family] = learn_for_folds(
+                self.X[self.rows], self.rows, family, self.task, self.seed, self.monitor,
+                self.memory_limit,
             )  # fmt: skip
         return self._known[family]

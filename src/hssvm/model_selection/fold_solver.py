@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.estimators.inputs.kernel import radial_type
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
-from hssvm.model_selection.common_scales import CommonScales
+from hssvm.model_selection.common_scales import CommonScales, learn_for_folds
 from hssvm.model_selection.families import Candidate, Family
 from hssvm.model_selection.fold_estimators import FoldModel
 from hssvm.model_selection.fold_fitter import FoldFitter, Group, make_groups
@@ -28,7 +27,7 @@ from hssvm.solvers import Status
 from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import DEFAULT_MEMORY
-from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
+from hssvm.training.scales.scaling import LEARNED, base_of
 
 FINAL_MODELS, FINAL_SHARE = 4, 0.5
 """Time reserved for the final fit: the time of FINAL_MODELS models of the folds, times the ratio of
@@ -174,10 +173,7 @@ class FoldSolver:
         self, task: FoldTask, family: Family, gamma: float, Cs: list[float]
     ) -> NDArray[np.float64]:
         scores = np.full((len(Cs), len(self.folds.splits)), np.nan)
-        limit = self.memory_limit
-        memory = DEFAULT_MEMORY if limit is None else limit / 2
-        kernel = self.make_kernel(family.kernel, gamma)
-        fitter = FoldFitter(task, kernel, self.tol, memory, self.deadline, self.cells)
+        fitter = self._fitter(task, family, gamma, self.cells)
         groups = self._grouped(family)
         step = fitter.Cs_at_once(groups)
         for begin in range(0, len(Cs), step):
@@ -186,6 +182,14 @@ class FoldSolver:
                 scores[Cs.index(C)] = self._score_models(candidate, models)
         self.log.add(family, gamma, Cs, mean_scores(scores).tolist())
         return scores
+
+    def _fitter(
+        self, task: FoldTask, family: Family, gamma: float, cells: TrainingConfig | None
+    ) -> FoldFitter:
+        limit = self.memory_limit
+        memory = DEFAULT_MEMORY if limit is None else limit / 2
+        kernel = self.make_kernel(family.kernel, gamma)
+        return FoldFitter(task, kernel, self.tol, memory, self.deadline, cells)
 
     def _grouped(self, family: Family) -> list[Group]:
         """Return the scaled rows; families share them, unless scales are learned for a kernel."""
@@ -204,17 +208,11 @@ class FoldSolver:
         if scales is not None:
             factors = scales.of(family).factors
             return lambda train: Scaling.of(self.X[train], base).times(factors)
-        radial = radial_type(family.kernel)
-        assert radial is not None  # checked by _check_parameters
 
         def learn(train: NDArray[np.int64]) -> Scaling:
-            X, rows = self.X[train], self.folds.rows[train]
-            scaling, _ = learned_scaling(
-                Scaling.of(X, base), X,
-                lambda some: self.task.targets(rows[some]), self.task.weight[rows], radial,
-                seed=self.seed, report=FitReport(), monitor=self.deadline,
-                memory_limit=self.memory_limit, max_rows=SCALE_ROWS,
-                beyond_chance=False,  # the scores decide
+            scaling, _ = learn_for_folds(
+                self.X[train], self.folds.rows[train], family, self.task, self.seed, self.deadline,
+                self.memory_limit, SCALE_ROWS,
             )  # fmt: skip
             return scaling
 
@@ -252,8 +250,7 @@ class FoldSolver:
             return None
         family, gamma, C, _ = finalist.candidate
         others = replace(self.cells, seed=self.cells.seed + 1)
-        kernel = self.make_kernel(family.kernel, gamma)
-        fitter = FoldFitter(self.task, kernel, self.tol, 0.0, self.deadline, others)
+        fitter = self._fitter(self.task, family, gamma, others)
         found = self._train(fitter, self._grouped(family), [C]).get(C)
         failed = self.scoring.failed_folds
         if found is None:

@@ -176,7 +176,7 @@ class Race:
         ]
 
     def _may_gain(self, family: Family, plain: list[Search]) -> bool:
-        """Whether scales of a family may be better than those of the same kernel without them."""
+        """Whether the plain features of a learned family are not clearly worse than others."""
         tops = {s.family.scaling: s.top for s in plain if s.family.kernel == family.kernel}
         own = tops.pop(base_of(family.scaling), None)
         return not any(top is not None and _is_beaten(own, top) for top in tops.values())
