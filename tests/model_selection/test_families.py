@@ -320,3 +320,15 @@ def test_quantiles_win_where_features_are_skewed(rng, tmp_path):
     loaded = hssvm.load(tmp_path / "model.hssvm")
     assert loaded.summary() == model.summary()
     assert_array_equal(loaded.predict(np.exp(3 * Z)), model.predict(np.exp(3 * Z)))
+
+
+def test_the_report_has_the_time_of_the_folds_and_of_the_models(rng):
+    X, y = rings(rng, 300)
+    for max_members in (1, 4):
+        model = SVCCV(
+            [0.1, 1.0], gammas=[0.5], kernel=["rbf", "exponential"], scaling=None, cv=3,
+            max_members=max_members,
+        ).fit(X, y)  # fmt: skip
+        searched = 3 * model.cv_results_["mean_fit_time"].sum()
+        assert model.fit_report_.seconds["folds"] > searched  # and out-of-fold values
+        assert model.fit_report_.seconds["solve"] > 0

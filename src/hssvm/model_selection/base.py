@@ -44,6 +44,7 @@ from hssvm.model_selection.search import Given, mean_scores
 from hssvm.model_selection.searched import SearchedModel
 from hssvm.model_selection.selection import Selected, Selection
 from hssvm.training.data.checks import check_edge
+from hssvm.training.reports.combined import total_seconds
 from hssvm.training.reports.summary import counted
 from hssvm.training.scales.scaling import LEARNED
 
@@ -220,7 +221,7 @@ class BaseSearch(SearchedModel):
         del self._member_index[len(members) :]
         self._become([member.model for member in members])
         report = self.fit_report_
-        report.seconds = selection.report.seconds | report.seconds
+        report.seconds = total_seconds([selection.report, report])
         report.advice += selection.report.advice
         if len(members) > 1:
             outputs = mean_outputs(members)

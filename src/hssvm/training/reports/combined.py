@@ -14,10 +14,6 @@ BY_COLUMN = "gap", "objective", "n_iter", "n_rounds", "n_steps", "objective_erro
 def combined_report(reports: Sequence[FitReport]) -> FitReport:
     """Combine the reports of models of the same rows, whose columns are side by side."""
     first = reports[0]
-    seconds: dict[str, float] = {}
-    for report in reports:
-        for name, value in report.seconds.items():
-            seconds[name] = seconds.get(name, 0.0) + value
     n_columns = sum(report.n_columns for report in reports)
     combined = FitReport(
         task=first.task,
@@ -35,8 +31,17 @@ def combined_report(reports: Sequence[FitReport]) -> FitReport:
         disagreement=np.zeros(n_columns),
         matrix_bytes=max(report.matrix_bytes for report in reports),
         factor_bytes=max(report.factor_bytes for report in reports),
-        seconds=seconds,
+        seconds=total_seconds(reports),
     )
     for name in BY_COLUMN:
         setattr(combined, name, np.concatenate([getattr(report, name) for report in reports]))
     return combined
+
+
+def total_seconds(reports: Sequence[FitReport]) -> dict[str, float]:
+    """Sum the seconds of reports by stage."""
+    seconds: dict[str, float] = {}
+    for report in reports:
+        for name, value in report.seconds.items():
+            seconds[name] = seconds.get(name, 0.0) + value
+    return seconds
