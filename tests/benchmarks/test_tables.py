@@ -186,8 +186,8 @@ def test_the_charts(results, monkeypatch):
     monkeypatch.setattr("benchmarks.results.RESULTS", results.path.parent)
     spec = importlib.util.spec_from_file_location("charts", "tables.py")
     charts = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(charts)
-    with pyplot.rc_context():
+    with pyplot.rc_context():  # the module changes the style
+        spec.loader.exec_module(charts)
         charts.ranks_of_regression()
         names = [label.get_text() for label in pyplot.gca().get_yticklabels()]
         assert names == ["HistGradientBoosting", "CatBoost", "hssvm"]
