@@ -147,9 +147,11 @@ def test_normal_scores_are_not_mistaken_for_uneven_features(rng):
 def test_rare_categories_stay_within_reach(rng):
     X, y = skewed(rng, 1000)
     X[:, 1] = np.arange(1000) < 10
+    X[:, 2] = X[:, 1] + (np.arange(1000) < 5)
     model = SVC(C=10, scaling="quantiles").fit(X, y)
     scaled = model._scaling(X)
-    assert_allclose(np.unique(scaled[:, 1]), norm.ppf([0.495, 0.995]))
+    assert_allclose(np.unique(scaled[:, 1]), [-0.5, 0.5])
+    assert_allclose(np.unique(scaled[:, 2]), norm.ppf([0.495, 0.9925, 0.9975]))
     assert Moments.of(scaled).variance[0] == pytest.approx(1, abs=0.02)
 
 

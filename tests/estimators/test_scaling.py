@@ -8,6 +8,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM, svc_path
 from hssvm.exceptions import DataWarning
+from hssvm.training.data.scaling import Scaling
 
 SCALERS = {
     ("standard", False): StandardScaler(),
@@ -42,6 +43,20 @@ def test_scaling_is_that_of_a_pipeline(estimator, kind, sparse, dtype, rng):
         values = expected.decision_function(X)
         size = np.abs(values).max()
         assert_allclose(estimator.decision_function(X), values, atol=error * size)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_with_two_values_have_a_range_of_one(dtype, sparse, rng):
+    n = int(rng.integers(10, 3000))
+    low, extent = rng.normal(0, 100, 6).astype(dtype), rng.lognormal(0, 2, 6).astype(dtype)
+    low = 0 * low if sparse else low
+    X = (low + extent * (rng.random((n, 6)) < 0.02)).astype(dtype)
+    X[0], X[1] = low, low + extent
+    X[2, :3] = low[:3] + extent[:3] / 2  # a third value
+    factor = Scaling.of(scipy.sparse.csr_array(X) if sparse else X, "standard").factor
+    assert_allclose(factor[3:], 1 / (X[1] - low)[3:].astype(np.float64), rtol=1e-6)
+    assert_allclose(factor[:3], 1 / X.astype(np.float64).std(axis=0)[:3], rtol=1e-6)
 
 
 def test_scaled_rows_are_certified(rng):

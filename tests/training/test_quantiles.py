@@ -19,8 +19,12 @@ DTYPES = [np.float32, np.float64]
 
 
 def scores_by_rank(X):
-    """Quantiles of the middle of the ranks, as in the definition."""
-    return norm.ppf((rankdata(X, "average", axis=0) - 0.5) / len(X))
+    """Quantiles of the middle of the ranks, as in the definition; -1/2 and 1/2 for two values."""
+    scores = norm.ppf((rankdata(X, "average", axis=0) - 0.5) / len(X))
+    for j, column in enumerate(X.T):
+        if np.unique(column).size == 2:
+            scores[:, j] = (column == column.max()) - 0.5
+    return scores
 
 
 @st.composite

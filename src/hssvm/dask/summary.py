@@ -116,7 +116,7 @@ class DataSummary:
         if kind == "quantiles":
             return Scaling.of(self.sample.X.astype(self.dtype, copy=False), kind)
         if kind == "standard":
-            return Scaling.standard(self.moments, sparse=self.sparse)
+            return Scaling.standard(self.moments, self.lowest, self.highest, sparse=self.sparse)
         return Scaling.minmax(self.lowest, self.highest, sparse=self.sparse)
 
     def targets(self, rows: NDArray[np.int64]) -> Targets:

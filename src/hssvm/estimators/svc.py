@@ -80,6 +80,8 @@ default='rbf'
         Distance-based kernels need features of comparable scale. 'quantiles' replaces values by
         the normal scores of their ranks among the training rows, for dense rows with skewed
         features or outliers: a monotone, piecewise-linear map, constant beyond the training rows.
+        'standard' and 'quantiles' give features with only two values, such as the columns of a
+        one-hot encoding, a range of 1, so that rare levels do not dominate.
         'learned' standardizes, and also learns from the targets of at most 7,000 rows how much each
         feature should count: relevant features get large scales, and others nearly none. Rows that
         are held out decide whether the scales are kept. It needs a kernel that depends on

@@ -5,7 +5,8 @@ A value that occurs c times among n training rows, after r smaller ones, has the
     Phi^-1((r + c / 2) / n)                 c / 2: the middle of the ranks of equal values
 
 All scores are finite, and the values of a rare category are not farther from the others than its
-frequency suggests. Between the knots, which are values of the training rows, the scores are linear;
+frequency suggests. Features with only two values have no quantiles to speak of; their scores are
+-1/2 and 1/2. Between the knots, which are values of the training rows, the scores are linear;
 beyond the first and the last, constant.
 """
 
@@ -70,6 +71,8 @@ def are_quantiles(array: NDArray[Any], n_features: int) -> bool:
 def _knots(column: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the knots of a feature, and their scores."""
     values, counts = np.unique(column, return_counts=True)
+    if values.size == 2:
+        return values.astype(np.float64), np.array([-0.5, 0.5])
     scores = scipy.special.ndtri((np.cumsum(counts) - counts / 2) / column.size)
     if values.size > MAX_KNOTS:
         # On either side of each score of the grid: knots between which values are left out have

@@ -23,6 +23,10 @@ its range is smaller than the largest standard deviation; features differ if a f
 them is hidden. If all features have the same range or variance, none is hidden, not even a rare 1
 among zeros."""
 
+TWO_VALUES = 1e-9
+"""Rounding error of a variance, relative to the squared range: a larger difference from the
+variance of features with two values is due to other values."""
+
 MAX_FACTORS = 2**27
 """Largest number of columns of sparse rows that can be scaled: an array of factors then needs 1 GB,
 and computing them several such arrays."""
@@ -62,8 +66,9 @@ class Scaling:
         kind : {None, 'auto', 'standard', 'minmax', 'quantiles'}
             'standard' scales features to mean 0 and variance 1, 'minmax' maps them to [0, 1].
             Sparse rows are not shifted: 'minmax' scales them to a largest absolute value of 1.
-            'quantiles' replaces values by their normal scores. 'auto' is 'standard' if
-            `features_differ`, else None.
+            'quantiles' replaces values by their normal scores. 'standard' and 'quantiles' give
+            features with only two values a range of 1. 'auto' is 'standard' if `features_differ`,
+            else None.
         """
         if kind == "auto":
             kind = "standard" if features_differ(X) else None
@@ -86,18 +91,28 @@ class Scaling:
                 )
             return cls(quantiles=quantiles_of(X))
         if kind == "standard":
-            return cls.standard(Moments.of(X), sparse=sparse)
+            return cls.standard(Moments.of(X), *feature_range(X), sparse=sparse)
         return cls.minmax(*feature_range(X), sparse=sparse)
 
     @classmethod
-    def standard(cls, moments: Moments, *, sparse: bool) -> Scaling:
-        """Scale to variance 1, and to mean 0 unless the rows are sparse."""
+    def standard(
+        cls, moments: Moments, lowest: Floats, highest: Floats, *, sparse: bool
+    ) -> Scaling:
+        """Scale to variance 1, and to mean 0 unless the rows are sparse.
+
+        Features with only two values, such as the levels of a one-hot encoding, are scaled to a
+        range of 1: with variance 1, rows of a rare level would be far from all others.
+        """
         # As in scikit-learn, a feature is constant if rounding explains its variance.
         variance, mean, n = moments.variance, moments.mean, moments.total
         eps = np.finfo(np.float64).eps
         constant = variance <= n * eps * variance + (n * mean * eps) ** 2
         deviation = np.where(constant, 1.0, np.sqrt(variance))
-        return cls(None if sparse else mean, 1 / deviation)
+        lowest, extent = lowest.astype(np.float64), highest.astype(np.float64) - lowest
+        # The variance of any other values between the same extremes is smaller.
+        of_two_values = (mean - lowest) * (lowest + extent - mean)
+        has_two = ~constant & (of_two_values - variance <= TWO_VALUES * extent**2)
+        return cls(None if sparse else mean, 1 / np.where(has_two, extent, deviation))
 
     @classmethod
     def minmax(cls, lowest: Floats, highest: Floats, *, sparse: bool) -> Scaling:
