@@ -105,7 +105,7 @@ def nested_nystroem(H):
             basis = data.basis[start : start + m * rank].reshape(rank, m).T.astype(float)
             start += m * rank
             Q = np.linalg.lstsq(project, basis, rcond=None)[0]
-            tol = 1e-3 if H.dtype == np.float32 else 1e-6
+            tol = 1e-2 if H.dtype == np.float32 else 1e-6  # small pivots amplify rounding
             assert np.allclose(Q.T @ Q, np.eye(rank), atol=tol)
             here[node] = rows, J, np.linalg.solve(L.T, Q), phi @ project @ Q
         below = here

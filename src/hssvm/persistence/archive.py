@@ -78,15 +78,20 @@ def write(path: str | os.PathLike[str], document: Any, arrays: dict[str, NDArray
 def _write(
     file: IO[bytes], text: bytes, arrays: dict[str, NDArray[Any]], compressed: set[str]
 ) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
-        # a ZipInfo is for a member that is not compressed; all dates are the same, and so the same
-        # model gives the same file
-        archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
-        for name, array in arrays.items():
-            member = f"{name}.npy"
-            info = member if name in compressed else zipfile.ZipInfo(member)
-            with archive.open(info, "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    try:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+            # a ZipInfo is for a member that is not compressed; all dates are the same, and so the
+            # same model gives the same file
+            archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
+            for name, array in arrays.items():
+                member = f"{name}.npy"
+                info = member if name in compressed else zipfile.ZipInfo(member)
+                with archive.open(info, "w", force_zip64=True) as stream:
+                    np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    except ValueError as error:  # the archive cannot be closed in a member, and Ctrl-C may be there
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
 
 
 def _is_compressible(array: NDArray[Any]) -> bool:
