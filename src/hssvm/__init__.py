@@ -6,7 +6,8 @@ are their approximations for many rows; `load` loads a saved model, `load_libsvm
 `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
 The packages, each built on the next ones: `loading`; `model_selection`, `dask` (estimators for
-more than one machine) and `dropin` (the classes of `sklearn.svm`); `estimators`; `export` (to NumPy
+more than one machine), `dropin` (the classes of `sklearn.svm`) and `tables` (the encoder of data
+frames); `estimators`; `export` (to NumPy
 and ONNX) and `io` (data files); `persistence` (model files); `training`, the pipeline of all
 estimators; `solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and
 `kernels`, which compresses the kernel matrix of n points to O(n) numbers and factors it. `plotting`
@@ -33,7 +34,7 @@ __all__ = [
 _PACKAGES = (
     "cli", "dask", "dropin", "estimators", "export", "hss", "io", "kernels", "loading",
     "model_selection", "persistence", "operators", "plotting", "predictors", "problems", "solvers",
-    "training",
+    "tables", "training",
 )  # fmt: skip
 _MODULES = {
     "Cells": "training",

@@ -1,4 +1,4 @@
-"""Data frames: errors name the columns that are not numbers, and say how to convert them."""
+"""Data frames: errors name the columns that are not numbers, and say how to encode them."""
 
 import re
 
@@ -6,27 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.exceptions import DataConversionWarning
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from hssvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM, svc_path
+from hssvm.tables import TableEncoder
 
-PIECES = {
-    piece.__name__: piece
-    for piece in (
-        FunctionTransformer, OneHotEncoder, SimpleImputer, make_column_transformer, make_pipeline
-    )
-}  # fmt: skip
 N = 60
 
 
 def remedy(error, model):
     """Run the code at the end of an error."""
-    expression = re.search(r"for example with (make_pipeline\(.*\))$", str(error)).group(1)
-    return eval(expression, {**PIECES, "model": model})
+    expression = re.search(r"TableEncoder: (make_pipeline\(.*\))$", str(error)).group(1)
+    pieces = {"make_pipeline": make_pipeline, "TableEncoder": TableEncoder, "model": model}
+    return eval(expression, pieces)
 
 
 @pytest.fixture
@@ -88,7 +81,7 @@ def test_all_columns_are_named_at_once(numbers, y, rng):
     )
     message = (
         "X must contain numbers, but columns 'city', 'sort' contain text or categories and column "
-        "'day' contains dates and column 'age' contains missing values; convert them"
+        "'day' contains dates and column 'age' contains missing values; encode"
     )
     with pytest.raises(ValueError, match=message) as caught:
         SVC().fit(frame, y)

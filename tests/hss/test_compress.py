@@ -75,7 +75,7 @@ def test_is_the_nested_nystroem_matrix(kernel, oversampling, dtype, rng):
     tree = ClusterTree.build(X, leaf_size=30, random_state=rng)
     H = compress(kernel, X, tree, max_rank=4, oversampling=oversampling, random_state=rng)
     expected = nested_nystroem(H)
-    atol = (1e-4 if dtype == np.float32 else 1e-9) * np.abs(expected).max()
+    atol = (1e-3 if dtype == np.float32 else 1e-9) * np.abs(expected).max()
     assert_allclose(H.to_dense(), expected, atol=atol)
     # The rank is far below what the kernel needs, so the test is not of K itself.
     assert relative_error(expected, kernel.block(X.astype(float))) > 1e-7

@@ -29,6 +29,7 @@ from hssvm.plotting import (
     ScoreGridDisplay,
     SingularValueDisplay,
 )
+from hssvm.tables import TableEncoder
 from hssvm.training.routes.forest import route
 
 matplotlib.use("Agg")
@@ -534,6 +535,15 @@ def test_importances_are_those_of_the_model(rng):
     assert display.ax_.get_title(loc="left") == "20 of 25 features"
     bottom, top = display.ax_.get_ylim()
     assert bottom > top  # the most important feature is at the top
+
+
+def test_importances_of_an_encoded_table_are_those_of_its_columns(rng):
+    X = pd.DataFrame({"noise": rng.random(300), "color": rng.choice(["red", "green", "blue"], 300)})
+    model = make_pipeline(TableEncoder(), SVC(C=10, scaling="learned", random_state=0))
+    display = ImportanceDisplay.from_estimator(model.fit(X, X["color"] == "red"))
+    assert display.names == ["noise", "color"]
+    noise, *colors = model[-1].feature_importances_
+    assert_allclose(display.importances, [noise, sum(colors)])
 
 
 def test_importances_have_a_name_each():

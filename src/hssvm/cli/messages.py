@@ -18,12 +18,13 @@ from hssvm.solvers import Status
 from hssvm.training.data import checks
 
 OPTIONS = {
-    "C": "--C", "Cs": "--Cs", "class_weight": "--class-weight", "coef0": "--coef0", "cv": "--folds",
-    "degree": "--degree", "epsilon": "--epsilon", "format": "--format", "gamma": "--gamma",
-    "gammas": "--gammas", "kernel": "--kernel", "max_members": "--max-members",
-    "max_rank": "--max-rank", "max_time": "--max-time",
-    "multi_class": "--multi-class", "n_trees": "--trees", "size": "--cell-size",
-    "memory_limit": "--memory-limit", "nu": "--nu", "probability": "--probability",
+    "C": "--C", "Cs": "--Cs", "categorical": "--categorical", "class_weight": "--class-weight",
+    "coef0": "--coef0", "cv": "--folds", "degree": "--degree", "epsilon": "--epsilon",
+    "format": "--format", "gamma": "--gamma", "gammas": "--gammas", "ignored": "--ignore",
+    "kernel": "--kernel", "max_members": "--max-members", "max_rank": "--max-rank",
+    "max_time": "--max-time", "multi_class": "--multi-class", "n_trees": "--trees",
+    "size": "--cell-size", "memory_limit": "--memory-limit", "nu": "--nu",
+    "numeric": "--numeric", "probability": "--probability",
     "random_state": "--seed", "n_features": "--features", "range_path": "--range",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",
@@ -80,7 +81,7 @@ def as_option(words: str) -> str:
     name, _, value = words.partition("=")
     if name not in OPTIONS or not value:
         return OPTIONS.get(name, words)
-    shown = VALUES.get(value) or shlex.quote(value.strip("\"'"))
+    shown = VALUES.get(value) or shlex.quote(value.strip("[]\"'"))
     return f"{OPTIONS[name]} {shown}"
 
 

@@ -119,6 +119,24 @@ Ignore = Annotated[
         show_default=False,
     ),
 ]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of a table whose values are levels, although they look like numbers or dates; "
+        "may be repeated.  [default: none]",
+        show_default=False,
+    ),
+]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of a table of numbers, whose other values count as missing; may be repeated."
+        "  [default: none]",
+        show_default=False,
+    ),
+]
 SampleWeight = Annotated[
     str | None,
     typer.Option(

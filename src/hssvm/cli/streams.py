@@ -24,10 +24,22 @@ def data_source(path: Path) -> Source:
     return Source.from_stream(sys.stdin.buffer, "stdin") if path == STREAM else Source(path)
 
 
-def load_model(path: Path) -> Any:
-    """Load a model from a file or from stdin."""
+def load_parts(path: Path) -> tuple[Any, Any]:
+    """Load a model from a file or from stdin, and its encoder, None if it has none."""
     with input_file(path) as file:
-        return hssvm.load(file)
+        loaded = hssvm.load(file)
+    return (loaded[-1], loaded[0]) if hasattr(loaded, "steps") else (loaded, None)
+
+
+def load_model(path: Path) -> Any:
+    """Load a model for a format that has no place for an encoder."""
+    model, encoder = load_parts(path)
+    if encoder is not None:
+        raise ValueError(
+            f"{path} encodes the columns of a table, which other formats cannot contain; encode "
+            "the table with hssvm.tables.TableEncoder, and export a model of the result"
+        )
+    return model
 
 
 @contextmanager
@@ -43,9 +55,9 @@ def input_file(path: Path) -> Iterator[Path]:
         yield copy
 
 
-def save_model(estimator: Any, path: Path) -> int:
+def save_model(estimator: Any, path: Path, encoder: Any = None) -> int:
     """Save a model to a file or to stdout; return its size in bytes."""
-    return write_file(estimator.save, path)
+    return write_file(lambda to: estimator.save(to, encoder=encoder), path)
 
 
 def write_file(write: Callable[[Path], None], path: Path) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,9 @@ MAX_NAMES, MAX_WIDTH = 5, 6
 """Maximum number of names in a list, and of columns in a grid of scores."""
 
 
-def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int) -> RichTable:
+def summary(
+    estimator: Any, table: Table, encoder: Any, target: str, path: Path, n_bytes: int
+) -> RichTable:
     """Return a table that summarizes the data, the model and the fit."""
     report = estimator.fit_report_
     kernel = "exact" if report.exact_kernel else f"compressed, error {report.kernel_error:.2g}"
@@ -28,6 +32,8 @@ def summary(estimator: Any, table: Table, target: str, path: Path, n_bytes: int)
     lines = RichTable(show_header=False, title=type(estimator).__name__)
     if table.y is not None:
         lines.add_row("labels", escape(target))
+    if encoder is not None:
+        lines.add_row("columns", escape(_kinds(encoder)))
     lines.add_row("features", escape(_features(table.X.shape[1], table.feature_names)))
     if table.unused:
         lines.add_row("ignored", escape(_listed(table.unused)))
@@ -59,6 +65,12 @@ def where_labels_are(table: Table, named: bool) -> str:
     return column if named else f"{column}, the first; --target chooses another"
 
 
+def _kinds(encoder: Any) -> str:
+    """How many columns of a table were read as numbers, dates and categories."""
+    counts = Counter(column.kind for column in encoder.columns_)
+    return f"{counts.total():,}: " + ", ".join(f"{n:,} {kind}" for kind, n in counts.items())
+
+
 def _features(n: int, names: Any) -> str:
     if names is None:
         return f"{n:,}"
@@ -79,22 +91,31 @@ def _listed(items: Any) -> str:
     return shown + (", ..." if len(items) > MAX_NAMES else "")
 
 
-def describe(model: Any) -> str:
-    """Describe a model, without its report."""
-    lines = [f"features         {_features(model.n_features_in_, feature_names(model))}"]
+def describe(model: Any, encoder: Any = None) -> str:
+    """Describe a model, without its report, and the columns that it encodes."""
+    names = feature_names(model) if encoder is None else list(encoder.feature_names_in_)
+    lines = [] if encoder is None else [*_columns(encoder), ""]
+    lines += [f"features         {_features(model.n_features_in_, feature_names(model))}"]
     if hasattr(model, "classes_"):
         lines.append(f"classes          {_classes(model)}")
     if model.target_name_ is not None:
         lines.append(f"label column     {model.target_name_}")
     importances = getattr(model, "feature_importances_", None)
     if importances is not None:
-        lines.append(f"importances      {_importances(importances, feature_names(model))}")
+        if encoder is not None:
+            importances = encoder.sum_by_column(importances)
+        lines.append(f"importances      {_importances(importances, names)}")
     members = getattr(model, "members_", [model])
     for i, member in enumerate(members):
         if len(members) > 1:
             lines += ["", f"model            {i + 1} of {len(members)}, of which this is the mean"]
         lines += _describe_kernel(member)
     return "\n".join(lines)
+
+
+def _columns(encoder: Any) -> list[str]:
+    """How each column of a table is read, under a heading."""
+    return [f"columns          {_kinds(encoder)}", *indent(encoder.describe(), "  ").splitlines()]
 
 
 def _describe_kernel(model: Any) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,9 @@ from rich.console import Console
 import hssvm
 from hssvm.cli.messages import OPTIONS, print_line
 from hssvm.cli.options import Task
-from hssvm.cli.parsing import parse_separator
 from hssvm.cli.progress import ProgressLine
-from hssvm.cli.streams import data_source, load_model
+from hssvm.cli.streams import load_parts
 from hssvm.estimators.monitoring.callbacks import stop_on_interrupt
-from hssvm.io.columns import ColumnRule, Known, require_distinct
-from hssvm.io.load import read_table
 from hssvm.io.table import Table
 
 INTERRUPTED = 130
@@ -49,39 +46,6 @@ def check_options(cls: Any, parameters: dict[str, Any], where: str) -> None:
             raise typer.BadParameter(f"not available for {where}.", param_hint=OPTIONS[name])
 
 
-def read(
-    path: Path,
-    progress: ProgressLine,
-    rule: ColumnRule,
-    *,
-    format: str | None,
-    separator: str | None,
-    dtype: Any,
-) -> Table:
-    """Read a table, and show the progress."""
-    source = data_source(path)
-    with progress.reading(source.fraction_read):
-        return read_table(
-            source, rule=rule, format=format, dtype=dtype, separator=parse_separator(separator)
-        )
-
-
-def require_trainable(table: Table, path: Path, labels: bool) -> Table:
-    """Refuse a table without labels, or with duplicate column names."""
-    if labels and table.y is None:
-        raise ValueError(f"{path} has no labels; add them, or train with --task one-class")
-    if table.feature_names is not None:
-        require_distinct(str(path), table.feature_names, table.feature_names)
-    return table
-
-
-def known_columns(model: Any, target: str | int | None, ignored: Sequence[str | int] = ()) -> Known:
-    """Return the rule that selects the columns of a fitted model."""
-    names = getattr(model, "feature_names_in_", None)
-    names = None if names is None else list(names)
-    return Known(model.n_features_in_, names, model.target_name_, target, ignored)
-
-
 def fit(estimator: Any, table: Table, progress: ProgressLine) -> None:
     """Fit; Ctrl-C stops the fit with the best coefficients so far, if there are any."""
     with stop_on_interrupt(progress.handle_interrupt):
@@ -97,9 +61,9 @@ def remember(estimator: Any, table: Table) -> None:
     estimator.data_checksum_ = checksum(table)
 
 
-def load_unfinished(path: Path, task: Task | None) -> Any:
-    """Load a model whose fit can be resumed."""
-    model = load_model(path)
+def load_unfinished(path: Path, task: Task | None) -> tuple[Any, Any]:
+    """Load a model whose fit can be resumed, and its encoder if it has one."""
+    model, encoder = load_parts(path)
     classes = ESTIMATORS.values() if task is None else [ESTIMATORS[task]]
     if type(model) not in classes:
         names = " or ".join(cls.__name__ for cls in classes)
@@ -117,7 +81,7 @@ def load_unfinished(path: Path, task: Task | None) -> Any:
             f"{path} is a finished approximation, without the coefficients needed to resume; train "
             "again without --resume"
         )
-    return model
+    return model, encoder
 
 
 def require_same_data(model: Any, table: Table, path: Path) -> None:

@@ -21,17 +21,20 @@ from numpy.typing import NDArray
 
 from hssvm.io.columns import ColumnRule, Columns
 from hssvm.io.files import Source
-from hssvm.io.table import Table
-from hssvm.messages import api, value_error
+from hssvm.io.table import NotNumbersError, Table
+from hssvm.messages import Message, api, value_error
 
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 _SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,?\d+([eE][+-]?\d+)?\s*")
+DECIMAL_COMMAS = "replace decimal commas by points"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
+    """How a file is divided into records and columns."""
+
     separator: str
     columns: Columns
     n_above: int  # number of header lines
@@ -57,7 +60,7 @@ def read_delimited_parts(
 
     Labels are numbers if all of them are; with several parts, the first part decides.
     """
-    layout = _layout(source, rule, separator)
+    layout = layout_of(source, rule, separator)
     columns = layout.columns
     labels: list[str] = []
 
@@ -88,7 +91,7 @@ def read_delimited_parts(
             except ValueError as error:
                 _explain(source, layout, dtype, numeric_labels=False)
                 raise ValueError(f"{source}: {error}") from error
-            y, numeric = _labels(source, labels, numeric)
+            y, numeric = convert_labels(source, labels, numeric)
             usable = table.shape[1] == columns.n and np.isfinite(table).all() and "" not in labels
             if not usable or (numeric and not np.isfinite(y).all()):
                 _explain(source, layout, dtype, numeric)
@@ -100,7 +103,8 @@ def read_delimited_parts(
             )
 
 
-def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
+def layout_of(source: Source, rule: ColumnRule, separator: str | None) -> Layout:
+    """Find the separator, the header and the columns of a file from its first records."""
     between = separator or ("\t" if source.ending == ".tsv" else ",")
     records = _records(source, between)
     line, first = next(records, (0, []))
@@ -123,7 +127,7 @@ def _layout(source: Source, rule: ColumnRule, separator: str | None) -> _Layout:
     columns = rule.choose(source, len(first), first if has_header else None)
     row = second if has_header else first
     booleans = {j for j in columns.features if row[j : j + 1] and row[j].lower() in _BOOLEANS}
-    return _Layout(between, columns, line if has_header else 0, booleans)
+    return Layout(between, columns, line if has_header else 0, booleans)
 
 
 def _whole_records(lines: Iterator[str], separator: str, n: float) -> Iterator[str]:
@@ -142,7 +146,9 @@ def _whole_records(lines: Iterator[str], separator: str, n: float) -> Iterator[s
             return
 
 
-def _labels(source: Source, labels: list[str], numeric: bool | None) -> tuple[NDArray[Any], bool]:
+def convert_labels(
+    source: Source, labels: list[str], numeric: bool | None
+) -> tuple[NDArray[Any], bool]:
     """Convert the labels to numbers if all of them are, and return whether they are.
 
     `numeric` is the answer for earlier rows, if there are any.
@@ -158,10 +164,11 @@ def _labels(source: Source, labels: list[str], numeric: bool | None) -> tuple[ND
     return np.array(numbers, dtype=np.float64), True
 
 
-def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labels: bool) -> None:
+def _explain(source: Source, layout: Layout, dtype: np.dtype[Any], numeric_labels: bool) -> None:
     """Raise ValueError for the first invalid record."""
     largest = float(np.finfo(dtype).max)
     columns, unused = layout.columns, set(layout.columns.unused)
+    encodable = ValueError if columns.names is None else NotNumbersError
     for line, fields in _records(source, layout.separator):
         if line <= layout.n_above:
             continue
@@ -175,14 +182,14 @@ def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labe
             if j in unused or (j == columns.label and field and not numeric_labels):
                 continue
             if (value is None or math.isnan(value)) and field.lower() in _MISSING:
-                raise ValueError(
+                raise encodable(
                     f"{where}: no value in {columns.title(j)}; impute it or drop the line"
                 )
             if value is None or not math.isfinite(value):
-                raise value_error(
-                    f"{where}: {field[:40]!r} in {columns.title(j)} is not a finite number; "
-                    f"{_remedy(fields, field, layout.separator)}"
-                )
+                remedy = _remedy(fields, field, layout.separator)
+                is_text = value is None and not remedy.startswith(DECIMAL_COMMAS)
+                problem = f"{field[:40]!r} in {columns.title(j)} is not a finite number; {remedy}"
+                raise (encodable if is_text else ValueError)(Message(f"{where}: {problem}"))
             if abs(value) > largest and j != columns.label:
                 raise value_error(
                     f"{where}: {field[:40]!r} in {columns.title(j)} is too large for {dtype}; "
@@ -192,12 +199,12 @@ def _explain(source: Source, layout: _Layout, dtype: np.dtype[Any], numeric_labe
 
 def _remedy(fields: list[str], field: str, separator: str) -> str:
     if separator != "," and _DECIMAL_COMMA.fullmatch(field):
-        return "replace decimal commas by points"
+        return DECIMAL_COMMAS
     for other in _SEPARATORS:
         if other in field:
             values = separator.join(fields).split(other)
             if separator == "," and all(map(_DECIMAL_COMMA.fullmatch, values)):
-                return f"replace decimal commas by points, and pass {api:separator={other!r}}"
+                return f"{DECIMAL_COMMAS}, and pass {api:separator={other!r}}"
             return f"did you mean {api:separator={other!r}}?"
     return f"convert it to a number, {api:or name the column of labels by target}"
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hssvm.io.columns import ColumnRule
 from hssvm.io.files import Source
-from hssvm.io.table import Table, as_features, as_labels
+from hssvm.io.table import NotNumbersError, Table, as_features, as_labels
 
 PART_ROWS = 2**17
 """Maximum number of rows of a part of a file."""
@@ -23,30 +23,42 @@ PART_ROWS = 2**17
 
 def read_parquet(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Table:
     """Read a Parquet file."""
-    parquet = import_parquet()
-    with source.open() as file, _as_value_error(source):
-        table = parquet.ParquetFile(file, pre_buffer=False).read(use_threads=False)
-    return _convert(source, table, dtype, rule)
+    return _convert(source, read_arrow(source), dtype, rule)
 
 
 def read_parquet_parts(source: Source, dtype: np.dtype[Any], rule: ColumnRule) -> Iterator[Table]:
     """Read a Parquet file, some rows at a time."""
+    first = 0
+    for part in read_arrow_parts(source):
+        yield _convert(source, part, dtype, rule, first)
+        first += part.num_rows
+
+
+def read_arrow(source: Source) -> Any:
+    """Read a Parquet file as an Arrow table."""
+    parquet = import_parquet()
+    with source.open() as file, as_value_error(source):
+        return parquet.ParquetFile(file, pre_buffer=False).read(use_threads=False)
+
+
+def read_arrow_parts(source: Source) -> Iterator[Any]:
+    """Read a Parquet file as Arrow tables of some rows each."""
     import pyarrow
 
-    parquet, first = import_parquet(), 0
+    parquet, n_rows = import_parquet(), 0
     with source.open() as file:
-        with _as_value_error(source):
+        with as_value_error(source):
             # without buffers, a whole column of a row group would be in memory
             opened = parquet.ParquetFile(file, buffer_size=2**20, pre_buffer=False)
             batches = opened.iter_batches(PART_ROWS, use_threads=False)
         while True:
-            with _as_value_error(source):
+            with as_value_error(source):
                 batch = next(batches, None)
             if batch is None:
                 break
-            yield _convert(source, pyarrow.Table.from_batches([batch]), dtype, rule, first)
-            first += batch.num_rows
-    if first == 0:
+            yield pyarrow.Table.from_batches([batch])
+            n_rows += batch.num_rows
+    if n_rows == 0:
         raise ValueError(f"{source} has no rows")
 
 
@@ -60,13 +72,14 @@ def import_parquet() -> Any:
 
 
 @contextmanager
-def _as_value_error(source: Source) -> Iterator[None]:
+def as_value_error(source: Source, format: str = "Parquet") -> Iterator[None]:
+    """Context in which an error of pyarrow is a ValueError that names the file."""
     import pyarrow
 
     try:
         yield
     except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{source} cannot be read as Parquet: {error}") from error
+        raise ValueError(f"{source} cannot be read as {format}: {error}") from error
 
 
 def _convert(
@@ -77,20 +90,21 @@ def _convert(
     values = np.empty((table.num_rows, len(columns.features)), dtype=dtype)
     with np.errstate(over="ignore"):
         for to, j in enumerate(columns.features):
-            values[:, to] = _numbers(source, table, j, first)
+            values[:, to] = numbers_of(source, table, j, first)
     label, weight = columns.label, columns.weight
     return Table.of(
         columns,
         as_features(source, values, dtype, first),
-        None if label is None else as_labels(source, _column(source, table, label, first), first),
-        None if weight is None else _numbers(source, table, weight, first),
+        None if label is None else as_labels(source, column_of(source, table, label, first), first),
+        None if weight is None else numbers_of(source, table, weight, first),
     )
 
 
-def _numbers(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
-    values = _column(source, table, j, first)
+def numbers_of(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
+    """Return column `j` of a table, (n,); raise ValueError unless it has numbers in all rows."""
+    values = column_of(source, table, j, first)
     if values.dtype.kind not in "fiub":
-        raise ValueError(
+        raise NotNumbersError(
             f"{source}: column {table.column_names[j]!r} has type {table.schema.field(j).type} "
             "instead of numbers; encode it as numbers, drop it, or pass it as target if it is the "
             "label"
@@ -98,12 +112,12 @@ def _numbers(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
     return values
 
 
-def _column(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
+def column_of(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
     """Return column `j` of a table, (n,); raise ValueError if it has missing values."""
     column = table.column(j)
     if column.null_count:
         row = first + column.is_null().to_pylist().index(True)
-        raise ValueError(
+        raise NotNumbersError(
             f"{source}: column {table.column_names[j]!r} has no value in row {row}; impute it or "
             "drop the row"
         )

@@ -15,6 +15,10 @@ from hssvm.kernels.base import Floats, Rows
 from hssvm.messages import api, value_error
 
 
+class NotNumbersError(ValueError):
+    """A table with column names has text or missing values, where all values must be numbers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Rows with their labels, and the names of the columns.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from sklearn.pipeline import Pipeline, make_pipeline
+
 from hssvm.estimators import SVC, SVR, OneClassSVM
 from hssvm.estimators.models.saving import restore_model
 from hssvm.model_selection import SVCCV, SVRCV
@@ -28,8 +30,8 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     SVC, SVCCV, SVR, SVRCV or OneClassSVM
-        Fitted. An approximation with more than one leaf has no `support_`, `support_vectors_` or
-        `dual_coef_`.
+        Fitted; behind its `TableEncoder` in a `Pipeline` if the file contains one. An approximation
+        with more than one leaf has no `support_`, `support_vectors_` or `dual_coef_`.
 
     Raises
     ------
@@ -51,4 +53,17 @@ def load(path: str | PathLike[str]) -> Any:
     name, document, arrays = read_model(path)
     with as_corruption(path):
         require(name in CLASSES, f"its class is not one of {', '.join(CLASSES)}")
-        return restore_model(CLASSES[name], document, arrays)
+        model = restore_model(CLASSES[name], document, arrays)
+        encoder = document["encoder"]
+    return model if encoder is None else _behind(path, encoder, model)
+
+
+def _behind(path: str | PathLike[str], document: Any, model: Any) -> Pipeline:
+    """Return a pipeline of an encoder and the model behind it."""
+    from hssvm.tables.storage import unpack_encoder
+
+    encoder = unpack_encoder(path, document)
+    with as_corruption(path):
+        n_outputs = len(encoder.get_feature_names_out())
+        require(n_outputs == model.n_features_in_, "its encoder does not match the model")
+    return make_pipeline(encoder, model)

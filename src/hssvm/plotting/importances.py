@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.plotting._figure import axes_or_new
-from hssvm.plotting._pipeline import final_step
+from hssvm.plotting._pipeline import final_step, step_before
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,15 +71,19 @@ class ImportanceDisplay:
         ----------
         estimator : SVC, SVR or Pipeline
             Fitted with ``scaling='learned'``, or any estimator with `feature_importances_`.
+            Behind a `TableEncoder`, the importances are summed by column of the table.
         names : sequence of str, optional
             By default, the names of the columns in the fit, or the positions of the features.
         n_shown : int, default=20
         """
         model = final_step(estimator)
-        importances = model.feature_importances_
+        importances, named = model.feature_importances_, model
+        encoder = step_before(estimator)
+        if hasattr(encoder, "sum_by_column"):
+            importances, named = encoder.sum_by_column(importances), encoder
         if names is None:
             positions = [f"feature {j}" for j in range(importances.size)]
-            names = getattr(model, "feature_names_in_", positions)
+            names = getattr(named, "feature_names_in_", positions)
         return cls(importances, [str(name) for name in names], n_shown)
 
     @property

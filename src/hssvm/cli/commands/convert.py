@@ -37,7 +37,7 @@ def convert(
     import hssvm
     from hssvm.cli import checks, tables
     from hssvm.cli.context import print_result, working
-    from hssvm.cli.streams import STREAM, input_file, write_file
+    from hssvm.cli.streams import STREAM, input_file, load_model, write_file
     from hssvm.persistence.archive import is_archive
     from hssvm.training.reports.summary import counted
 
@@ -48,7 +48,7 @@ def convert(
         checks.check_output(range_path, model, name="--range")
     with working(), input_file(model) as path:
         if is_archive(path):
-            kind, loaded = "LIBSVM model", hssvm.load(path)
+            kind, loaded = "LIBSVM model", load_model(path)
             _refuse(features is not None, "--features", f"{model} has its own; leave it out.")
             _refuse(
                 output.suffix == checks.ENDING,

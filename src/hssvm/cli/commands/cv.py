@@ -58,6 +58,8 @@ def cv(
     separator: options.Separator = None,
     target: options.Target = None,
     ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
     double: options.Double = False,
     threads: options.Threads = None,
     seed: options.Seed = None,
@@ -70,7 +72,7 @@ def cv(
     import numpy as np
 
     import hssvm
-    from hssvm.cli import checks, parsing, tables, training
+    from hssvm.cli import checks, parsing, reading, tables, training
     from hssvm.cli.context import err, out, working
     from hssvm.cli.parsing import as_text, given, parse_column, parse_columns
     from hssvm.cli.progress import showing
@@ -96,17 +98,17 @@ def cv(
     rule = Roles(
         parse_column(target), parse_column(sample_weight), parse_columns(ignore), guess=False
     )
-    dtype = np.float64 if double else np.float32
+    layout = reading.Layout(format, separator, np.float64 if double else np.float32)
+    encoder = reading.make_encoder(categorical, numeric)
     with working(threads), showing(err, quiet) as progress:
-        table = training.read(data, progress, rule, format=format, separator=separator, dtype=dtype)
-        training.require_trainable(table, data, labels=True)
+        table, encoder = reading.read_training(data, progress, rule, layout, encoder, labels=True)
         if class_weight is not None:
             weights = parsing.parse_class_weight(class_weight, table.y)
             estimator.set_params(class_weight=weights)
         estimator.set_params(cv=folds, scoring=scoring, **given(**grid))
         estimator.fit(table.X, table.y, sample_weight=table.sample_weight)
         training.remember(estimator, table)
-        n_bytes = 0 if output is None else save_model(estimator, output)
+        n_bytes = 0 if output is None else save_model(estimator, output, encoder)
     console = err if output == STREAM else out
     name = scoring or ("accuracy" if task is SearchTask.svc else "R^2")
     console.print(f"mean {name}", highlight=False, markup=False)

@@ -24,6 +24,8 @@ def estimate(
     separator: options.Separator = None,
     target: options.Target = None,
     ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
     double: options.Double = False,
     threads: options.Threads = None,
 ) -> None:
@@ -33,7 +35,7 @@ def estimate(
     """
     import numpy as np
 
-    from hssvm.cli import training
+    from hssvm.cli import reading, training
     from hssvm.cli.checks import check_inputs
     from hssvm.cli.context import err, out, working
     from hssvm.cli.messages import in_options
@@ -55,13 +57,11 @@ def estimate(
         ignored=parse_columns(ignore),
         guess=False,
     )
-    dtype = np.float64 if double else np.float32
+    layout = reading.Layout(format, separator, np.float64 if double else np.float32)
+    encoder = reading.make_encoder(categorical, numeric)
     with working(threads):
         with showing(err, quiet=not err.is_terminal) as progress:
-            table = training.read(
-                data, progress, rule, format=format, separator=separator, dtype=dtype
-            )
-            training.require_trainable(table, data, labels)
+            table, _ = reading.read_training(data, progress, rule, layout, encoder, labels=labels)
             rows = (table.X, table.y) if labels else (table.X,)
             cost = estimator.estimate_cost(*rows)
             cost.advice[:] = map(in_options, cost.advice)

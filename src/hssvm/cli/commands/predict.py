@@ -50,23 +50,25 @@ def predict(
     """
     import numpy as np
 
-    from hssvm.cli import training
+    from hssvm.cli import reading
     from hssvm.cli.checks import check_inputs, check_output
     from hssvm.cli.context import err, print_score, working
     from hssvm.cli.messages import print_line
-    from hssvm.cli.parsing import parse_column, parse_columns, parse_separator
+    from hssvm.cli.parsing import parse_column, parse_columns
     from hssvm.cli.predictions import writing
     from hssvm.cli.progress import showing
     from hssvm.cli.scores import RunningScore
-    from hssvm.cli.streams import data_source, load_model, one_ahead
-    from hssvm.io.load import read_parts
+    from hssvm.cli.streams import data_source, load_parts, one_ahead
 
     check_inputs(model, data)
     check_output(output, model, data)
     with working(threads):
-        estimator = load_model(model)
+        estimator, encoder = load_parts(model)
         function = _function(estimator, values=values, probability=probability)
-        rule = training.known_columns(estimator, parse_column(target), parse_columns(ignore))
+        rule = reading.known_columns(
+            estimator, encoder, parse_column(target), parse_columns(ignore)
+        )
+        layout = reading.Layout(format, separator, np.float64)
         column = "decision" if values else "probability" if probability else "prediction"
         classes, score = getattr(estimator, "classes_", None), RunningScore(estimator)
         source = data_source(data)
@@ -76,14 +78,7 @@ def predict(
             writing(output, column, classes) as writer,
         ):
             progress.begin("predict", source.fraction_read)
-            parts = read_parts(
-                source,
-                rule=rule,
-                format=format,
-                separator=parse_separator(separator),
-                dtype=np.float64,
-            )
-            for table in one_ahead(parts):
+            for table in one_ahead(reading.read_known_parts(source, rule, layout, encoder)):
                 predicted = function(table.X)
                 writer.write(predicted)
                 if not (values or probability):

@@ -69,6 +69,8 @@ def train(
     separator: options.Separator = None,
     target: options.Target = None,
     ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
     double: options.Double = False,
     threads: options.Threads = None,
     seed: options.Seed = None,
@@ -86,7 +88,7 @@ def train(
     import numpy as np
 
     import hssvm
-    from hssvm.cli import checks, tables, training
+    from hssvm.cli import checks, reading, tables, training
     from hssvm.cli.context import err, out, print_score, working
     from hssvm.cli.messages import warnings_as_lines
     from hssvm.cli.parsing import (
@@ -99,7 +101,7 @@ def train(
     from hssvm.cli.progress import showing
     from hssvm.cli.scores import RunningScore
     from hssvm.cli.streams import STREAM, save_model
-    from hssvm.io.columns import Known, Roles
+    from hssvm.io.columns import Roles
 
     if output is None:
         output = checks.default_model(data) if resume is None else resume
@@ -116,9 +118,10 @@ def train(
         parameters |= given(approximation=parse_approximation(*rough, task))
         estimator = training.make_estimator(task, {"random_state": 0, **parameters})
         dtype: Any = np.float64 if double else np.float32
-        column = parse_column(target)
+        column, encoder = parse_column(target), reading.make_encoder(categorical, numeric)
     else:
-        estimator = training.load_unfinished(resume, task)
+        estimator, known_encoder = training.load_unfinished(resume, task)
+        encoder = reading.make_encoder(categorical, numeric, known_encoder)
         last = estimator.approximation
         parameters |= given(approximation=parse_approximation(*rough, task, last))
         training.check_options(type(estimator), parameters, str(resume))
@@ -133,15 +136,13 @@ def train(
         ignored,
         guess=False,
     )
-    layout = {"format": format, "separator": separator}
+    layout = reading.Layout(format, separator, dtype)
     with working(threads), showing(err, quiet) as progress:
-        table = training.read(data, progress, rule, dtype=dtype, **layout)
-        training.require_trainable(table, data, labels)
+        table, encoder = reading.read_training(data, progress, rule, layout, encoder, labels=labels)
         test_table = None
         if test is not None:
-            names = None if table.feature_names is None else list(table.feature_names)
-            known = Known(table.X.shape[1], names, table.target, ignored=ignored)
-            test_table = training.read(test, progress, known, dtype=dtype, **layout)
+            known = reading.columns_of(table, encoder, ignored)
+            test_table = reading.read_known(test, progress, known, layout, encoder)
         if class_weight is not None:
             weights = parse_class_weight(class_weight, table.y)
             estimator.set_params(class_weight=weights)
@@ -152,10 +153,10 @@ def train(
             estimator.set_params(warm_start=True)
             training.fit(estimator, table, progress)
             estimator.set_params(warm_start=False)
-        n_bytes = save_model(estimator, output)
+        n_bytes = save_model(estimator, output, encoder)
     console = err if output == STREAM else out
     labels_in = tables.where_labels_are(table, named=column is not None)
-    console.print(tables.summary(estimator, table, labels_in, output, n_bytes))
+    console.print(tables.summary(estimator, table, encoder, labels_in, output, n_bytes))
     if test_table is not None:
         score = RunningScore(estimator)
         with warnings_as_lines(err):

@@ -1,4 +1,4 @@
-"""Columns of data frames that are not numbers: which they are, and how to convert them.
+"""Columns of data frames that are not numbers: which they are, and how to encode them.
 
 Frames of pandas and Polars are recognized by their attributes; neither is imported.
 """
@@ -93,26 +93,10 @@ def _missing(X: Any, others: set[int]) -> list[int]:
 def _message(X: Any, text: list[int], dates: list[int], missing: list[int]) -> str:
     found = [(text, "text or categories"), (dates, "dates"), (missing, "missing values")]
     clauses = [_clause([X.columns[p] for p in where], what) for where, what in found if where]
-    steps = []
-    if text or dates:
-        by_name = all(isinstance(name, str) for name in X.columns)
-        columns = [(_labels(X, where) if by_name else where) for where in (text, dates)]
-        to_numbers = "astype('int64')" if hasattr(X, "astype") else "cast(int)"
-        encoders = (
-            "OneHotEncoder(handle_unknown='ignore')",
-            f"FunctionTransformer(lambda dates: dates.{to_numbers})",
-        )
-        parts = [f"({e}, {c})" for e, c in zip(encoders, columns, strict=True) if c]
-        steps.append(f"make_column_transformer({', '.join(parts)}, remainder='passthrough')")
-    steps += ["SimpleImputer()"] if missing else []
     return (
-        f"X must contain numbers, but {' and '.join(clauses)}; convert them, for example with "
-        f"make_pipeline({', '.join(steps)}, model)"
+        f"X must contain numbers, but {' and '.join(clauses)}; encode the columns with "
+        "hssvm.tables.TableEncoder: make_pipeline(TableEncoder(), model)"
     )
-
-
-def _labels(X: Any, positions: list[int]) -> list[str]:
-    return [str(X.columns[position]) for position in positions]
 
 
 def _clause(names: Sequence[Any], what: str) -> str:

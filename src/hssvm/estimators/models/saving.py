@@ -75,7 +75,7 @@ class SavableEstimator(BaseEstimator):
     def _check_saved(self) -> None:
         """Check the attributes that do not depend on the predictor."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, encoder: Any = None) -> None:
         """Write the fitted model to a file, for `hssvm.load`.
 
         The file contains plain arrays and JSON, and no code. It stores what prediction needs: leaf
@@ -89,6 +89,9 @@ class SavableEstimator(BaseEstimator):
         Parameters
         ----------
         path : str or path
+        encoder : TableEncoder, optional
+            Stored in the same file, from which `hssvm.load` then creates a pipeline of the encoder
+            and the model. See :doc:`/guide/tables`.
 
         Examples
         --------
@@ -111,6 +114,7 @@ class SavableEstimator(BaseEstimator):
                 "use joblib.dump"
             )
         document, arrays = self._pack()
+        document["encoder"] = None if encoder is None else self._pack_encoder(encoder)
         try:
             restore_model(cls, json.loads(json.dumps(document)), dict(arrays))
         except ValueError as error:
@@ -118,6 +122,16 @@ class SavableEstimator(BaseEstimator):
                 f"the model cannot be saved, because the file could not be loaded: {error}"
             ) from error
         write_model(path, cls.__name__, document, arrays)
+
+    def _pack_encoder(self, encoder: Any) -> Any:
+        """Convert the encoder in front of this model to JSON values."""
+        n_outputs = len(encoder.get_feature_names_out())
+        if n_outputs != self.n_features_in_:
+            raise ValueError(
+                f"the encoder has {n_outputs} outputs, but the model has {self.n_features_in_} "
+                "features; pass the first step of the pipeline of this model"
+            )
+        return encoder.pack()
 
     def _require_exact(self, what: str) -> ExpansionPredictor:
         """Return the exact predictor; raise ValueError if there are no support vectors."""

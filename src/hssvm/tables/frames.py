@@ -1,0 +1,62 @@
+"""Tables of pandas, Polars and Arrow as frames of pandas, and their columns by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hssvm.messages import value_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMED = 5
+"""Number of columns that an error names."""
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """Return a frame of pandas with distinct names, which are strings.
+
+    Parameters
+    ----------
+    X : frame of pandas or Polars, Arrow table, or array
+        The columns of an array are named by their positions.
+    """
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        frame = X.copy(deep=False)
+    elif hasattr(X, "to_pandas"):  # Polars, which needs PyArrow for this, and PyArrow
+        frame = X.to_pandas()
+    elif hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"):
+        import pyarrow
+
+        frame = pyarrow.table(X).to_pandas()
+    else:
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"X must be a table, but it has {X.ndim} dimensions; pass a frame")
+        frame = pd.DataFrame(X)
+    if len(frame) == 0:
+        raise ValueError("X has no rows")
+    frame.columns = [str(name) for name in frame.columns]
+    repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
+    if repeated:
+        raise ValueError(f"X has several columns named {listed(repeated)}; rename them")
+    return frame.reset_index(drop=True)
+
+
+def require_columns(frame: pd.DataFrame, names: Sequence[str], why: str) -> None:
+    """Raise ValueError if a frame lacks some columns."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise value_error(f"X has no column {listed(missing)}, {why}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Format the first names of a list."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(map(repr, names[:NAMED])) + more

@@ -1,0 +1,143 @@
+"""An encoder as JSON values, which a model file stores.
+
+The transformers of skrub and scikit-learn are stored by skops, which creates only objects of known
+types. They are not code.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import zipfile
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from hssvm.persistence.archive import require
+from hssvm.tables.columns import KINDS, EncodedColumn, import_skrub
+from hssvm.tables.encoder import TableEncoder
+
+TYPES = [
+    "datetime.timedelta", "datetime.timezone", "numpy.dtype", "pandas.DatetimeTZDtype",
+    "skrub._clean_categories.CleanCategories", "skrub._clean_null_strings.CleanNullStrings",
+    "skrub._datetime_encoder.DatetimeEncoder", "skrub._drop_uninformative.DropUninformative",
+    "skrub._duration_to_float.DurationToFloat", "skrub._scaling_factor.scaling_factor",
+    "skrub._string_encoder.StringEncoder", "skrub._to_datetime.ToDatetime",
+    "skrub._to_float.ToFloat", "skrub._to_str.ToStr", "zoneinfo.ZoneInfo",
+]  # fmt: skip
+"""Types that a file may contain, besides those of scikit-learn and NumPy that skops knows."""
+
+STEPS = {
+    "CleanCategories", "CleanNullStrings", "DatetimeEncoder", "DropUninformative",
+    "DurationToFloat", "OneHotEncoder", "Pipeline", "SimpleImputer", "StringEncoder",
+    "TargetEncoder", "ToDatetime", "ToFloat", "ToStr",
+}  # fmt: skip
+"""Classes of the transformers."""
+
+MAX_GROWTH, MAX_BYTES = 200, 2**28
+"""Maximum size of the transformers relative to their compressed size, and in bytes."""
+
+
+def pack_encoder(encoder: TableEncoder) -> dict[str, Any]:
+    """Convert a fitted encoder to JSON values."""
+    skops = _import_skops()
+    steps = [column.steps for column in encoder.columns_]
+    packed = skops.dumps(steps, compression=zipfile.ZIP_DEFLATED)
+    return {
+        "skrub": version("skrub"),
+        "names": list(encoder.feature_names_in_),
+        "columns": [
+            {
+                "name": column.name,
+                "kind": column.kind,
+                "details": column.details,
+                "outputs": column.outputs,
+                "converted": column.converted,
+            }
+            for column in encoder.columns_
+        ],
+        "steps": base64.b64encode(packed).decode(),
+    }
+
+
+def unpack_encoder(path: Any, document: Any) -> TableEncoder:
+    """Invert `pack_encoder`; raise ValueError, which names the file, if that is impossible."""
+    import_skrub()
+    skops = _import_skops()
+    try:
+        return _unpack(document, skops)
+    except MemoryError:
+        raise
+    except Exception as error:  # a file that was changed, or the steps of another version
+        writer = document.get("skrub") if isinstance(document, dict) else None
+        raise ValueError(
+            f"{path}: its encoder of columns cannot be restored ({error}); it was written with "
+            f"skrub {writer}, and this is skrub {version('skrub')}: install that version, or train "
+            "again"
+        ) from error
+
+
+def _unpack(document: Any, skops: Any) -> TableEncoder:
+    names, columns = document["names"], document["columns"]
+    require(_are_names(names) and type(columns) is list, "its columns are invalid")
+    packed = base64.b64decode(document["steps"], validate=True)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        n_bytes = sum(entry.file_size for entry in archive.infolist())
+    require(n_bytes <= min(MAX_BYTES, MAX_GROWTH * len(packed)), "it is too large")
+    unknown = sorted(set(skops.get_untrusted_types(data=packed)) - set(TYPES))
+    require(not unknown, f"it contains {', '.join(unknown)}")
+    steps = skops.loads(packed, trusted=TYPES)
+    require(type(steps) is list and all(type(its) is list for its in steps), "it has no steps")
+    classes = {type(step).__name__ for its_steps in steps for step in its_steps}
+    require(classes <= STEPS, "it contains something else than transformers")
+    encoder = TableEncoder(**_parameters(columns, names))
+    encoder.feature_names_in_, encoder.n_features_in_ = np.array(names, dtype=object), len(names)
+    encoder.columns_ = [
+        _unpack_column(entry, its_steps, names)
+        for entry, its_steps in zip(columns, steps, strict=True)
+    ]
+    _try(encoder)
+    return encoder
+
+
+def _parameters(columns: list[Any], names: list[str]) -> dict[str, Any]:
+    """Parameters that read the columns of a table as those of the file."""
+    kinds = [(entry["name"], entry["kind"]) for entry in columns if entry["converted"]]
+    return {
+        "categorical": [name for name, kind in kinds if kind == "categories"],
+        "numeric": [name for name, kind in kinds if kind == "numbers"],
+        "ignored": [name for name in names if name not in {entry["name"] for entry in columns}],
+    }
+
+
+def _unpack_column(entry: Any, steps: Any, names: list[str]) -> EncodedColumn:
+    column = EncodedColumn(**entry, steps=steps)
+    valid = column.name in names and column.kind in {*KINDS.values(), "empty"}
+    valid = valid and type(column.details) is str and type(column.converted) is bool
+    valid = valid and _are_names(column.outputs)
+    require(valid, "a column is invalid")
+    return column
+
+
+def _are_names(names: Any) -> bool:
+    return type(names) is list and all(type(name) is str for name in names)
+
+
+def _try(encoder: TableEncoder) -> None:
+    """Encode a row, which shows whether the transformers fit together."""
+    import pandas as pd
+
+    names = list(encoder.feature_names_in_)
+    require(len(set(names)) == len(names), "two columns have the same name")
+    row = pd.DataFrame({name: pd.Series([None], dtype=object) for name in names})
+    n_outputs = len(encoder.get_feature_names_out())
+    require(encoder.transform(row).shape == (1, n_outputs), "its outputs are wrong")
+
+
+def _import_skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError("storing an encoder needs skops: pip install 'hssvm[tables]'") from error
+    return skops.io

@@ -1,0 +1,187 @@
+"""Model files with an encoder: the same predictions, or a ValueError if they were changed."""
+
+import base64
+import io
+import json
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.frames import COLUMNS, make_column, make_frame
+from helpers.mutants import bytes_changed, document_changed, members_changed, unzipped, zipped
+from helpers.outcomes import assert_names
+from numpy.testing import assert_array_equal
+from sklearn.pipeline import make_pipeline
+
+import hssvm
+from hssvm import SVC, SVCCV, SVR
+from hssvm.tables import TableEncoder
+
+MUTANTS = 100
+NAMES = "few levels", "many levels", "numbers with gaps", "dates", "only missing", "categories"
+
+
+def trained(model, rng, names=NAMES, **parameters):
+    X = make_frame(names, rng)
+    y = rng.permutation(np.arange(len(X)) % 2)
+    return make_pipeline(TableEncoder(**parameters), model).fit(X, y), X
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_all_kinds_of_columns(name, rng, tmp_path):
+    model, X = trained(SVC(), rng, [name, "numbers"])
+    model[-1].save(tmp_path / "model", encoder=model[0])
+    loaded = hssvm.load(tmp_path / "model")
+    X[name] = make_column(name, rng)
+    assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert loaded[0].describe() == model[0].describe()
+    assert (tmp_path / "model").stat().st_size < 200_000
+
+
+@pytest.mark.parametrize("model", [SVC(scaling="standard"), SVR(), SVCCV(max_members=2, cv=2)])
+def test_all_kinds_of_models(model, rng, tmp_path):
+    pipeline, X = trained(model, rng)
+    pipeline[-1].save(tmp_path / "model", encoder=pipeline[0])
+    assert_array_equal(hssvm.load(tmp_path / "model").predict(X), pipeline.predict(X))
+
+
+def test_parameters_are_stored(rng, tmp_path):
+    """An encoder that is trained again reads the columns in the same way."""
+    parameters = {"categorical": ["integers"], "numeric": ["few levels"], "ignored": ["booleans"]}
+    names = ["integers", "few levels", "booleans", "dates"]
+    with pytest.warns(hssvm.exceptions.DataWarning):
+        model, _ = trained(SVC(), rng, names, **parameters)
+    model[-1].save(tmp_path / "model", encoder=model[0])
+    loaded = hssvm.load(tmp_path / "model")[0]
+    assert loaded.get_params() == {**parameters, "random_state": 0}
+    assert loaded.feature_names_in_.tolist() == names
+
+
+@pytest.mark.parametrize("step", [np.testing.assert_array_equal, SVC()])
+def test_only_transformers_are_restored(step, rng, tmp_path):
+    model, _ = trained(SVC(), rng)
+    model[0].columns_[0].steps.append(step)
+    model[-1].save(tmp_path / "model", encoder=model[0])
+    with pytest.raises(ValueError, match="it contains "):
+        hssvm.load(tmp_path / "model")
+
+
+def test_an_encoder_of_another_model_is_refused(rng, tmp_path):
+    model, _ = trained(SVC(), rng)
+    other, _ = trained(SVC(), rng, ["dates"])
+    with pytest.raises(ValueError, match="the encoder has 6 outputs, but the model has 15"):
+        model[-1].save(tmp_path / "model", encoder=other[0])
+
+
+@pytest.fixture(scope="module")
+def saved(request, tmp_path_factory):
+    rng = np.random.default_rng(request.config.getoption("--seed"))
+    model, X = trained(SVC(), rng)
+    path = tmp_path_factory.mktemp("saved") / "model"
+    model[-1].save(path, encoder=model[0])
+    return path, path.read_bytes(), X
+
+
+def with_encoder(content, change):
+    """A model file with the document of its encoder changed."""
+    (name, text), *arrays = unzipped(content)
+    document = json.loads(text)
+    document["encoder"] = change(document["encoder"])
+    return zipped([(name, json.dumps(document).encode()), *arrays])
+
+
+def encoder_changed(content, rng):
+    """The names, kinds and outputs of columns."""
+
+    def change(encoder):
+        archive = zipped([("model.json", json.dumps(encoder).encode())])
+        return json.loads(unzipped(document_changed(archive, rng))[0][1])
+
+    return with_encoder(content, change)
+
+
+def steps_changed(content, rng):
+    """The archive of the transformers: its bytes, or members."""
+    change = (bytes_changed, members_changed)[rng.integers(2)]
+
+    def change_steps(encoder):
+        steps = change(base64.b64decode(encoder["steps"]), rng)
+        return encoder | {"steps": base64.b64encode(steps).decode()}
+
+    return with_encoder(content, change_steps)
+
+
+def schema_changed(content, rng):
+    """The description of the transformers: their types, and their attributes."""
+
+    def change_schema(encoder):
+        members = dict(unzipped(base64.b64decode(encoder["steps"])))
+        archive = zipped([("model.json", members["schema.json"])])
+        members["schema.json"] = unzipped(document_changed(archive, rng))[0][1]
+        return encoder | {"steps": base64.b64encode(zipped([*members.items()])).decode()}
+
+    return with_encoder(content, change_schema)
+
+
+def outcome(path, content, X):
+    path.write_bytes(content)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            model = hssvm.load(path)
+        except ValueError as error:
+            assert_names(path, error)
+            return "refused"
+        try:
+            assert model.predict(X).shape == (len(X),)
+        except ValueError as error:
+            assert "column" in str(error)
+            return "refused"
+    return "loaded"
+
+
+@pytest.mark.parametrize("change", [encoder_changed, steps_changed, schema_changed])
+def test_mutants(change, saved, rng):
+    path, content, X = saved
+    assert outcome(path, content, X) == "loaded"
+    outcomes = []
+    for _ in range(MUTANTS):
+        seed = int(rng.integers(2**63))
+        try:
+            changed = change(content, np.random.default_rng(seed))
+            outcomes.append(outcome(path, changed, X))
+        except Exception as error:
+            error.add_note(f"{change.__name__} with a generator of seed {seed}")
+            raise
+    assert outcomes.count("refused") > MUTANTS / 5
+
+
+def test_a_bomb_is_refused(saved):
+    path, content, _ = saved
+
+    def change(encoder):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("schema.json", b"0" * 10**8)
+        return encoder | {"steps": base64.b64encode(file.getvalue()).decode()}
+
+    path.write_bytes(with_encoder(content, change))
+    with pytest.raises(ValueError, match="it is too large"):
+        hssvm.load(path)
+
+
+def test_another_version_is_named(saved):
+    path, content, _ = saved
+    path.write_bytes(with_encoder(content, lambda encoder: {"skrub": "0.1.2"}))
+    with pytest.raises(ValueError, match=r"written with skrub 0\.1\.2, .* install that version"):
+        hssvm.load(path)
+
+
+def test_frames_of_the_pipeline(saved):
+    path, content, X = saved
+    path.write_bytes(content)
+    model = hssvm.load(path)
+    other = X.iloc[:5, ::-1].assign(more=pd.Series(["x"] * 5))
+    assert_array_equal(model.predict(other), model.predict(X)[:5])
