@@ -45,6 +45,7 @@ MODULES = {
     "choose": "benchmarks.peers.choose",
     "paper": "benchmarks.paper.__main__",
     "forest_choice": "benchmarks.forest.choose",
+    "frames": "benchmarks.frames.__main__",
     "tables": "benchmarks.tables.__main__",
     "table_rivals": "benchmarks.tables.rivals",
 }
