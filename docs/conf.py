@@ -1,12 +1,9 @@
 """How Sphinx builds these pages: ``sphinx-build -W --keep-going -b html docs docs/_build/html``."""
 
-import os
-import shutil
 import sys
 from pathlib import Path
 
 import matplotlib
-import sklearn
 
 import hssvm
 
@@ -67,21 +64,6 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "abort_on_example_error": True,
 }
-
-# One example reads Titanic from OpenML. The tests of scikit-learn have a copy; in the cache of
-# `fetch_openml`, it makes the network unnecessary.
-data = Path(__file__).parent / "_build/data"
-os.environ["SCIKIT_LEARN_DATA"] = str(data)
-copy = Path(sklearn.__file__).parent / "datasets/tests/data/openml/id_40945"
-for name, address in {
-    "api-v1-jd-40945.json": "api/v1/json/data/40945",
-    "api-v1-jdf-40945.json": "api/v1/json/data/features/40945",
-    "api-v1-jdq-40945.json": "api/v1/json/data/qualities/40945",
-    "data-v1-dl-16826755.arff": "data/v1/download/16826755/Titanic.arff",
-}.items():
-    cached = data / "openml/openml.org" / f"{address}.gz"
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(copy / f"{name}.gz", cached)
 
 html_theme = "pydata_sphinx_theme"
 html_title = "hssvm"

@@ -57,7 +57,7 @@ class WithCategories:
         return np.ravel(self.model.predict(self._prepared(X)))
 
     def _prepared(self, X):
-        return X.assign(**{name: X[name].astype(str) for name in self.text})
+        return X.assign(**{name: X[name].fillna("missing").astype(str) for name in self.text})
 
 
 @dataclass

@@ -23,6 +23,8 @@ need one feature instead of many, and tell levels apart that are rare."""
 NEARLY = 0.95
 """Minimum share of numbers among the values of a column, of which the others count as missing."""
 
+COLLECTIONS = (list, tuple, dict, set, np.ndarray)
+
 NULL_STRINGS = {"", "?", "na", "n/a", "nan", "null", "none", "NA", "N/A", "NaN", "NULL", "None"}
 """Text that means a missing value, of which no warning is necessary."""
 
@@ -210,6 +212,8 @@ def as_kind(column: pd.Series, kind: str | None) -> pd.Series:
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
     column = column.infer_objects()
+    if column.dtype == object and any(issubclass(t, COLLECTIONS) for t in set(map(type, column))):
+        raise ValueError("it contains lists or other collections")
     if column.dtype.kind == "m" and kind != "categories":
         column = column.dt.total_seconds()
     if column.dtype.kind == "c":
@@ -238,7 +242,10 @@ def _apply(step: Any, values: Any) -> Any:
 
 
 def _as_matrix(values: Any, n_rows: int) -> NDArray[np.float32]:
-    matrix: NDArray[np.float32] = np.asarray(values, np.float32).reshape(n_rows, -1)
+    with np.errstate(over="ignore"):
+        matrix: NDArray[np.float32] = np.asarray(values, np.float32).reshape(n_rows, -1)
+    if not np.isfinite(matrix).all():
+        raise ValueError("it contains infinite values, or values too large for float32")
     return matrix
 
 

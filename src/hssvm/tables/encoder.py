@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hssvm.messages import api, value_error
 from hssvm.tables.columns import EncodedColumn, encode_column
-from hssvm.tables.frames import as_frame, listed, require_columns
+from hssvm.tables.frames import as_frame, lacking, listed
 from hssvm.tables.targets import targets_of
 
 if TYPE_CHECKING:
@@ -142,7 +142,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         frame = as_frame(X)
         used = [column.name for column in self.columns_ if column.outputs]
-        require_columns(frame, used, "which the model was trained on; add it, or train without it")
+        if missing := lacking(frame, used):
+            raise ValueError(
+                f"X has no column {missing}, which the model was trained on; add it, or train "
+                "without it"
+            )
         parts = [column.transform(frame[column.name]) for column in self.columns_ if column.outputs]
         return self._joined(parts, len(frame))
 
@@ -207,7 +211,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             names = getattr(self, parameter)
             if isinstance(names, str):
                 raise ValueError(f"{parameter} must be a list of names, got {names!r}")
-            require_columns(frame, list(names), f"which {api:{parameter}} names")
+            if missing := lacking(frame, list(names)):
+                raise value_error(f"X has no column {missing}, which {api:{parameter}} names")
         both = sorted(set(self.categorical) & set(self.numeric))
         if both:
             raise value_error(f"{listed(both)} cannot be both {api:categorical} and {api:numeric}")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hssvm.messages import value_error
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -49,11 +47,9 @@ def as_frame(X: Any) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def require_columns(frame: pd.DataFrame, names: Sequence[str], why: str) -> None:
-    """Raise ValueError if a frame lacks some columns."""
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise value_error(f"X has no column {listed(missing)}, {why}")
+def lacking(frame: pd.DataFrame, names: Sequence[str]) -> str:
+    """Format the names of the columns that a frame lacks; empty if there are none."""
+    return listed([name for name in names if name not in frame.columns])
 
 
 def listed(names: Sequence[str]) -> str:
