@@ -1,8 +1,10 @@
 """The tools: each gets the frame as it is, and encodes the columns in its own way."""
 
+import shutil
 import subprocess
 import sys
 import tempfile
+import weakref
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -69,8 +71,9 @@ class CommandLine:
 
     def fit(self, X, y):
         """Write the rows to a file, and run the command."""
-        self.folder = tempfile.TemporaryDirectory()
-        rows = Path(self.folder.name) / "rows.csv"
+        self.folder = Path(tempfile.mkdtemp())
+        weakref.finalize(self, shutil.rmtree, self.folder)
+        rows = self.folder / "rows.csv"
         X.assign(**{y.name: y}).to_csv(rows, index=False)
         kind = "svc" if self.task == CLASSIFICATION else "svr"
         hssvm("cv", rows, "--task", kind, "--target", y.name, "--seed", self.split, "-q",
@@ -79,7 +82,7 @@ class CommandLine:
 
     def predict(self, X):
         """Write the rows to a file, run the command, and read what it wrote."""
-        rows, labels = (Path(self.folder.name) / name for name in ("new.csv", "labels.txt"))
+        rows, labels = (self.folder / name for name in ("new.csv", "labels.txt"))
         X.to_csv(rows, index=False)
         hssvm("predict", self._model, rows, "-o", labels, "-q")
         lines = labels.read_text().splitlines()
@@ -87,7 +90,7 @@ class CommandLine:
 
     @property
     def _model(self):
-        return Path(self.folder.name) / "model.hssvm"
+        return self.folder / "model.hssvm"
 
 
 def hssvm(*arguments):

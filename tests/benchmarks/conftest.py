@@ -31,7 +31,7 @@ def run_command(tmp_path, monkeypatch):
     """Run a benchmark with all its runs in this process; return the results and its tables."""
 
     def run(module, *arguments):
-        others = ("benchmarks.peers.rivals", "benchmarks.tables.runs")
+        others = ("benchmarks.peers.rivals", "benchmarks.tables.runs", "benchmarks.frames.runs")
         for place in (module, *map(sys.modules.get, others)):
             if hasattr(place, "limited"):
                 monkeypatch.setattr(place, "limited", lambda seconds, run, *what: run(*what))
