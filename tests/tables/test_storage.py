@@ -19,7 +19,7 @@ import hssvm
 from hssvm import SVC, SVCCV, SVR
 from hssvm.tables import TableEncoder
 
-MUTANTS = 100
+MUTANTS = 60
 NAMES = "few levels", "many levels", "numbers with gaps", "dates", "only missing", "categories"
 
 

@@ -47,6 +47,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     columns_ : list of EncodedColumn
         How each column is read.
+    output_columns_ : (n_outputs,) array of str
+        The column of the table that each encoded feature belongs to.
     feature_names_in_ : (n_columns,) array of str
     n_features_in_ : int
 
@@ -161,6 +163,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array([name for column in self.columns_ for name in column.outputs], dtype=object)
 
+    @property
+    def output_columns_(self) -> NDArray[np.object_]:
+        """Column of the table that each encoded feature belongs to, (n_outputs,)."""
+        names = [column.name for column in self.columns_ for _ in column.outputs]
+        return np.array(names, dtype=object)
+
     def sum_by_column(self, values: Any) -> NDArray[Any]:
         """Sum values of the encoded features, such as importances, over each column of the table.
 
@@ -174,20 +182,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             In the order of `feature_names_in_`; 0 for columns that are not used.
         """
         check_is_fitted(self)
-        values = np.asarray(values)
-        positions = {name: j for j, name in enumerate(self.feature_names_in_)}
-        sums = np.zeros((*values.shape[:-1], len(positions)), values.dtype)
-        begin = 0
-        for column in self.columns_:
-            end = begin + len(column.outputs)
-            sums[..., positions[column.name]] = values[..., begin:end].sum(axis=-1)
-            begin = end
-        if begin != values.shape[-1]:
+        values, outputs = np.asarray(values), self.output_columns_
+        if values.shape[-1] != outputs.size:
             raise ValueError(
-                f"values has {values.shape[-1]} columns, but there are {begin} encoded features; "
-                "pass the values of the estimator behind this encoder"
+                f"values has {values.shape[-1]} columns, but there are {outputs.size} encoded "
+                "features; pass the values of the estimator behind this encoder"
             )
-        return sums
+        sums = [values[..., outputs == name].sum(axis=-1) for name in self.feature_names_in_]
+        return np.stack(sums, axis=-1)
 
     def describe(self) -> str:
         """Describe how each column is read, in a line each."""
