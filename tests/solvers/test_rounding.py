@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import svc_gap
 
-from hssvm.kernels import Gaussian, Linear, Polynomial
+from hssvm.kernels import Gaussian, Laplacian, Linear, Polynomial
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems import SVCProblem
-from hssvm.solvers import Solution, WorkingSet
+from hssvm.problems import SVCProblem, SVRProblem
+from hssvm.solvers import Solution, Status, WorkingSet, polish_rounded
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.rounding import evaluate
 
@@ -54,6 +54,24 @@ def test_gaps_far_above_the_tolerance_are_recomputed_at_the_end_only(rng):
     assert_array_equal(product.F, before)
     evaluate(problem, product, 1e-3, np.array([True]))
     assert not np.array_equal(product.F, before)
+
+
+def test_rounding_of_large_coefficients_ends_a_run_and_active_set_steps_in_float64_follow(rng):
+    # nearly all rows are free; without this end there would be 20 times as many steps
+    n_steps, before, after = [], [], []
+    for _ in range(5):
+        X = rng.standard_normal((400, 4)).astype(np.float32)
+        y = (np.sin(X[:, :1]) + 0.3 * rng.standard_normal((400, 1))).astype(np.float32)
+        problem = SVRProblem(y, np.full((400, 1), 1e4, np.float32), np.array([0.05]))
+        solution = solve(problem, Laplacian(0.01), X, 1e-6)
+        assert solution.status == [Status.PRECISION]
+        n_steps.append(solution.n_iter[0])
+        before.append(solution.gap[0])
+        polish_rounded(problem, LazyKernelMatrix(Laplacian(0.01), X), solution, 1e-6, 1e9)
+        after.append(solution.gap[0])
+    assert np.median(n_steps) < 1e6
+    assert np.less_equal(after, before).all()
+    assert np.less(after, before).any()
 
 
 CLUSTERS = 30 * np.random.default_rng(0).standard_normal((8, 2))

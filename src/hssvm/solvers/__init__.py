@@ -16,7 +16,7 @@ their free variables, and `interior_point` is for problems on which SMO does not
 from hssvm.solvers.admm import ADMM, FixedIterationADMM
 from hssvm.solvers.interior_point import solve_interior
 from hssvm.solvers.penalty import initial_beta, paper_beta
-from hssvm.solvers.polish import polish
+from hssvm.solvers.polish import polish, polish_rounded
 from hssvm.solvers.small import solve_small
 from hssvm.solvers.solution import Checkpoint, Solution, Status
 from hssvm.solvers.working_set import WorkingSet
@@ -33,6 +33,7 @@ __all__ = [
     "initial_beta",
     "paper_beta",
     "polish",
+    "polish_rounded",
     "solve_interior",
     "solve_small",
 ]

@@ -15,17 +15,56 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from hssvm.kernels.base import Floats
+from hssvm._threads import with_serial_blas
+from hssvm.kernels.base import CoreKernel, Floats
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems.base import Problem
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.solvers.penalty import initial_beta
-from hssvm.solvers.solution import Solution
+from hssvm.solvers.solution import Solution, Status
 
 MAX_ACTIVE_SET_STEPS = 20
 
 SHIFT = 1e-10
 """Shift of the diagonal of K_FF, relative to its mean: rows may be duplicates."""
+
+MAX_FREE_ROWS, FREE_BYTES = 3000, 2 * 8
+"""Most free rows of a column that rounding has stopped, and the memory of a step divided by the
+square of their number."""
+
+
+@with_serial_blas
+def polish_rounded(
+    problem: Problem, kernel_matrix: LazyKernelMatrix, solution: Solution, tol: float, memory: float
+) -> None:
+    """Improve the columns that rounding in float32 has stopped, by active-set steps in float64.
+
+    Coefficients in float32 are large in regressions where nearly all rows are free. User-defined
+    kernels are too slow for these steps.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one rank.
+    kernel_matrix : LazyKernelMatrix
+    solution : Solution
+        Improved in place.
+    tol : float
+        Relative duality gap at which a column has converged.
+    memory : float
+        Bytes for the matrix of the free rows.
+    """
+    most = min(MAX_FREE_ROWS, int((memory / FREE_BYTES) ** 0.5))
+    n_free = problem.free(solution.Z).sum(axis=0)
+    rounded = np.array([status is Status.PRECISION for status in solution.status]) & (
+        n_free <= most
+    )
+    if rounded.any() and isinstance(kernel_matrix.kernel, CoreKernel):
+        index = np.flatnonzero(rounded)
+        part = solution.columns(index)
+        polish(problem.columns(index), kernel_matrix, part)
+        part.accept(tol)
+        solution.improve(index, part)
 
 
 def polish(

@@ -32,6 +32,9 @@ MAX_SMO_STEPS = 200_000
 MAX_STAGNANT_ROUNDS = 50
 """Number of rounds without a smaller violation after which a column has stagnated."""
 
+BLUR = 4.0
+"""Violations below this multiple of the precision of the largest coefficient may be rounding."""
+
 if TYPE_CHECKING:
     from hssvm.solvers.working_set import WorkingSet
 
@@ -128,6 +131,9 @@ class WorkingSetRun:
         goal = np.maximum(INNER_SHARE * max_violation, self.violation_goal / 2)
         steps, new = self.minimize(old, slope, lower, upper, inner, goal)
         self.n_steps += steps
+        blurred = max_violation <= BLUR * np.finfo(Z.dtype).eps * np.abs(old).max(axis=0)
+        lost = blurred & (steps >= MAX_SMO_STEPS)  # they are a random walk of the rounding errors
+        self.least_violation[lost], self.least_at[lost] = 0, -MAX_STAGNANT_ROUNDS * self.n_rows
         product.move(self.working_set.rows, old, new)
         self.save()
         self.log_round(max_violation, int(steps.sum()))

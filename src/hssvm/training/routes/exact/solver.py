@@ -16,7 +16,15 @@ from hssvm import costs
 from hssvm.kernels.base import CoreKernel, Floats, Kernel, Rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import Problem
-from hssvm.solvers import Solution, Status, WorkingSet, polish, solve_interior, solve_small
+from hssvm.solvers import (
+    Solution,
+    Status,
+    WorkingSet,
+    polish,
+    polish_rounded,
+    solve_interior,
+    solve_small,
+)
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.reports.monitor import Monitor
 
@@ -90,6 +98,7 @@ class ExactSolver:
             max_iter=self.max_iter - n_iter, stop=monitor.stop,
         )  # fmt: skip
         solution = solver.solve(problem, K, Solution.empty(Z))
+        polish_rounded(problem, K, solution, self.tol, self.memory)
         solution.n_iter += n_iter
         return solution
 
