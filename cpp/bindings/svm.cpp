@@ -2,6 +2,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <memory>
+#include <variant>
+
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "kernel_matrix.hpp"
@@ -39,30 +42,59 @@ svm::SmallProblem<T> small_problem(Index n, const Array<const T>& linear,
     return {n, linear.data(), lower.data(), upper.data(), l1_weight, z.data(), F.data()};
 }
 
+// Rows of a kernel matrix with the memory that they need.
+template <class T>
+struct OwnedRows {
+    hss::Buffer<T> buffer;
+    svm::KernelRows<T> rows;
+
+    OwnedRows(const hss::Kernel& kernel, const hss::DenseRows<T>& X) : rows(kernel, X, buffer) {}
+};
+
+// The rows of a small kernel matrix in the precision of X, for one thread at a time.
+struct SmallKernelMatrix {
+    Rows X;  // owns the features
+    std::variant<std::unique_ptr<OwnedRows<float>>, std::unique_ptr<OwnedRows<double>>> K;
+
+    SmallKernelMatrix(const hss::Kernel& kernel, const Rows& points) : X(points) {
+        if (!(take<float>(kernel) || take<double>(kernel))) throw nb::type_error("X must be dense");
+    }
+
+    template <class T>
+    svm::KernelRows<T>& rows() {
+        if (auto* own = std::get_if<std::unique_ptr<OwnedRows<T>>>(&K)) return (*own)->rows;
+        throw nb::type_error("solve_small: K and z differ in dtype");
+    }
+
+  private:
+    template <class T>
+    bool take(const hss::Kernel& kernel) {
+        const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
+        if (dense) K = std::make_unique<OwnedRows<T>>(kernel, *dense);
+        return dense;
+    }
+};
+
 template <class T>
 void bind_small(nb::module_& m) {
     m.def(
         "solve_small",
-        [](const hss::Kernel& kernel, const Rows& X, Array<const T> linear, Array<const T> lower,
-           Array<const T> upper, double l1_weight, Array<T> z, Array<double> F, double tol,
-           Index max_steps, nb::object stop) {
-            const auto* rows = std::get_if<hss::DenseRows<T>>(&X.rows);
-            if (!rows) throw nb::type_error("X must be dense, with the dtype of z");
-            const auto problem = small_problem(rows->n, linear, lower, upper, l1_weight, z, F);
+        [](SmallKernelMatrix& K, Array<const T> linear, Array<const T> lower, Array<const T> upper,
+           double l1_weight, Array<T> z, Array<double> F, double tol, Index max_steps,
+           nb::object stop) {
+            svm::KernelRows<T>& rows = K.rows<T>();
+            const auto problem = small_problem(rows.size(), linear, lower, upper, l1_weight, z, F);
             svm::SmallResult result;
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
-                hss::Buffer<T> buffer;
-                svm::KernelRows<T> K(kernel, *rows, buffer);
-                result = svm::solve_small<T>(K, problem, tol, max_steps, watched);
+                result = svm::solve_small<T>(rows, problem, tol, max_steps, watched);
             }
             watched.rethrow();
             return nb::make_tuple(result.steps, result.gap);
         },
-        "kernel"_a, "X"_a, "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-        "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a,
-        "stop"_a = nb::none());
+        "K"_a, "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "l1_weight"_a,
+        "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a, "stop"_a = nb::none());
     m.def(
         "solve_small",
         [](Matrix<const T> K, Array<const T> linear, Array<const T> lower, Array<const T> upper,
@@ -239,6 +271,9 @@ void bind_functions(nb::module_& m) {
 void bind_svm(nb::module_& m) {
     bind_functions<float>(m);
     bind_functions<double>(m);
+    nb::class_<SmallKernelMatrix>(m, "SmallKernelMatrix")
+        .def(nb::init<const hss::Kernel&, const Rows&>(), "kernel"_a, "X"_a,
+             nb::call_guard<ReleaseGil>());
     bind_small<float>(m);
     bind_small<double>(m);
     bind_parts<float>(m);

@@ -70,8 +70,8 @@ double size_of_targets(const SmallProblem<T>& problem) {
 }
 
 // Steps until the gap is at most tol, rounding errors prevent it, max_steps are made, or the watch
-// says stop. The gradient is computed anew after a few steps per row, which costs less than they
-// do.
+// says stop. The gradient of SMO is accurate enough to see that the gap is larger than tol. Before
+// anything else is decided, and after a few steps per row, which take longer, it is computed anew.
 template <class T, class Matrix>
 SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, Index max_steps,
                         Watch& watch) {
@@ -86,6 +86,9 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
     SmallResult result{0, 0};
     double violation = first_violation, best = -std::numeric_limits<double>::infinity();
     int since_best = 0;
+    const auto decrease_violation = [&](double gap) {  // they are nearly proportional
+        violation *= std::clamp(0.7 * tol / gap, 0.02, 0.5);
+    };
     update_values(K, problem);
     for (;;) {
         double size = unit;
@@ -95,20 +98,29 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
         }
         const double least = 4 * eps * size;
         violation = std::max(violation, least);
-        const Index most = std::min(between, max_steps - result.steps);
-        const Index steps = smo.run(static_cast<T>(violation), most, watch);
-        result.steps += steps;
+        Index left = std::min(between, max_steps - result.steps);
+        bool solved = true, far = true;
+        while (solved && far) {
+            const Index steps = smo.run(static_cast<T>(violation), left, watch);
+            result.steps += steps;
+            solved = steps < left;
+            left -= steps;
+            for (Index i = 0; i < problem.n; ++i)
+                problem.F[i] = static_cast<double>(g[i]) + problem.linear[i];
+            const double gap = objective(problem, smo.intercept()).relative_gap();
+            far = gap > tol && violation > least && !watch.stopped();
+            if (solved && far) decrease_violation(gap);
+            violation = std::max(violation, least);
+        }
         update_values(K, problem);
         const Objective now = objective(problem, smo.intercept());
         result.gap = now.relative_gap();
         since_best = now.dual > best + eps * std::abs(best) ? 0 : since_best + 1;
         best = std::max(best, now.dual);
-        const bool solved = steps < most;
         if (!(result.gap > tol) || result.steps >= max_steps || since_best >= patience ||
             watch.stopped() || (solved && violation <= least))
             return result;
-        if (solved)  // the gap is nearly proportional to the violation
-            violation *= std::clamp(0.7 * tol / result.gap, 0.02, 0.5);
+        if (solved) decrease_violation(result.gap);
     }
 }
 

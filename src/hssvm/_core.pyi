@@ -234,23 +234,12 @@ def smo(
     stop: Callable[[], object] | None = None,
 ) -> None: ...
 def add_transposed_product(block: _Floats, W: _Floats, out: _Floats) -> None: ...
-@overload
+
+class SmallKernelMatrix:
+    def __init__(self, kernel: Kernel, X: Rows) -> None: ...
+
 def solve_small(
-    kernel: Kernel,
-    X: Rows,
-    linear: _Floats,
-    lower: _Floats,
-    upper: _Floats,
-    l1_weight: float,
-    z: _Floats,
-    F: NDArray[np.float64],
-    tol: float,
-    max_steps: int,
-    stop: Callable[[], object] | None = None,
-) -> tuple[int, float]: ...
-@overload
-def solve_small(
-    K: _Floats,
+    K: SmallKernelMatrix | _Floats,
     linear: _Floats,
     lower: _Floats,
     upper: _Floats,

@@ -4,11 +4,12 @@ import scipy.sparse
 from helpers.rows import two_moons
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from reference import all_kernels, kernel_matrix, svc_dual, svc_gap
 
 from hssvm import _core
-from hssvm.kernels import CallableKernel, Gaussian, Linear
+from hssvm.kernels import CallableKernel, Gaussian, Laplacian, Linear
+from hssvm.kernels.base import core_rows
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
 from hssvm.solvers import Solution, Status, solve_interior, solve_small
@@ -146,5 +147,23 @@ def test_shapes_are_checked(rng):
             _core.solve_small(np.eye(20), *bad)
     with pytest.raises(ValueError, match="square"):
         _core.solve_small(np.ones((20, 19)), *good)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="differ in dtype"):
         small_solver(Gaussian(1.0), X.astype(np.float32))(*good)
+    with pytest.raises(TypeError, match="dense"):
+        _core.SmallKernelMatrix(Gaussian(1.0).core, core_rows(scipy.sparse.csr_array(X)))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian(0.5), Linear()], ids=str)
+def test_kernel_values_are_kept_for_other_problems(kernel, rng):
+    X, y = two_moons(rng, 200)
+    shared = small_solver(kernel, X.copy())
+    for C in rng.permutation([0.1, 1.0, 30.0]):
+        found = []
+        for solver in (shared, small_solver(kernel, X)):
+            box = C * np.minimum(y, 0), C * np.maximum(y, 0)
+            z, F = np.zeros(200), np.zeros(200)
+            found.append((solver(y, *box, 0.0, z, F, 1e-6, 100_000), z, F))
+        (ours, *of_shared), (theirs, *of_new) = found
+        assert ours == theirs
+        assert_array_equal(of_shared, of_new)
+        assert_allclose(F, kernel.block(X) @ z, atol=1e-9 * C)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -106,9 +107,9 @@ def make_groups(
 
 
 class Job(NamedTuple):
-    """A model to train, by C, group, and the rows of training and test."""
+    """Models to train on the same rows: values of C, group, and the rows of training and test."""
 
-    C: float
+    Cs: list[float]
     group: Group
     train: NDArray[np.int64]
     test: NDArray[np.int64]
@@ -176,22 +177,25 @@ class FoldFitter:
         return self.task.pairs or groups[0].folds.rows.size <= SEPARATE_ROWS
 
     def _fit_separately(self, groups: list[Group], Cs: list[float]) -> dict[float, list[FoldFit]]:
-        jobs = [
-            Job(C, group, *split) for C in Cs for group in groups for split in group.folds.splits
-        ]
+        """Train on one fold at a time; values of C share its kernel values unless threads idle."""
+        splits = [(group, *split) for group in groups for split in group.folds.splits]
         n_threads = thread_count_of(self.kernel)
+        n_shares = len(Cs) if self.task.pairs else min(len(Cs), math.ceil(n_threads / len(splits)))
+        shares = [Cs[share::n_shares] for share in range(n_shares)]
+        jobs = [Job(share, *split) for share in shares for split in splits]
         max_workers = min(len(jobs), n_threads)
         fit = partial(self._fit_one, memory=self.memory / max_workers)
         each = n_threads // max_workers
         fits = map_in_threads(fit, jobs, self.monitor, max_workers, each)
         found: dict[float, list[FoldFit]] = {C: [] for C in Cs}
         for job, own in zip(jobs, fits, strict=True):
-            found[job.C].append(own)
+            for C, one in zip(job.Cs, own, strict=True):
+                found[C].append(one)
         return found
 
-    def _fit_one(self, job: Job, monitor: Monitor, memory: float) -> FoldFit:
+    def _fit_one(self, job: Job, monitor: Monitor, memory: float) -> list[FoldFit]:
         rows, X, kernel = job.group.folds.rows, job.group.X, self.kernel
-        problem = self.task.problem(rows, [job.C])
+        problem = self.task.problem(rows, job.Cs)
         part, part_X = problem.rows(job.train), X[job.train]
         work = _work(part.n) * part.n_columns
         solver = ExactSolver(kernel, self.tol, memory, work, SEPARATE_ROWS)
@@ -199,8 +203,16 @@ class FoldFitter:
         Z = np.zeros((problem.n, problem.k), problem.dtype)  # refers to X, which all models share
         Z[job.train] = solution.Z
         result = TrainingResult(problem, kernel, X, Z, solution.intercept, None, FitReport())
-        finished = FINISHED.issuperset(solution.status)
-        return FoldFit(result, result.decisions(X[job.test]), finished)
+        values = result.decisions(X[job.test])
+        finished = np.array([status in FINISHED for status in solution.status])
+        fits, share = [], partial(np.split, indices_or_sections=len(job.Cs), axis=-1)
+        for C, own_Z, intercept, own, done in zip(
+            job.Cs, share(Z), share(solution.intercept), share(values), share(finished), strict=True
+        ):
+            single = self.task.problem(rows, [C])
+            model = TrainingResult(single, kernel, X, own_Z, intercept, None, FitReport())
+            fits.append(FoldFit(model, own, bool(done.all())))
+        return fits
 
     def _fit_together(self, group: Group, Cs: list[float]) -> Iterator[tuple[float, FoldFit]]:
         k, folds, X = self.task.k, group.folds, group.X

@@ -97,8 +97,11 @@ def small_solver(kernel: Kernel, X: Rows) -> Callable[..., tuple[int, float]]:
     """Return ``_core.solve_small`` for the kernel matrix of `X`.
 
     The returned function accepts the arguments after the kernel matrix, and returns the number of
-    steps and the gap. It computes only the rows of the kernel that it needs, if the core can.
+    steps and the gap. If the core can, it computes only the rows of the kernel that it needs, and
+    keeps them for the next call.
     """
     if isinstance(kernel, CoreKernel) and not scipy.sparse.issparse(X):
-        return partial(_core.solve_small, kernel.core, core_rows(as_rows(X)))
+        return partial(
+            _core.solve_small, _core.SmallKernelMatrix(kernel.core, core_rows(as_rows(X)))
+        )
     return partial(_core.solve_small, kernel.block(X))
