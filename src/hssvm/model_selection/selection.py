@@ -28,14 +28,7 @@ from hssvm.model_selection.results import Results
 from hssvm.model_selection.round_log import RoundLog
 from hssvm.model_selection.rounds import CELL_ROWS, FIRST_ROWS, affordable_rows, round_sizes
 from hssvm.model_selection.scoring import Scoring
-from hssvm.model_selection.search import (
-    COARSE,
-    FINE,
-    Axis,
-    Free,
-    Given,
-    Search,
-)
+from hssvm.model_selection.search import COARSE, FINE, Axis, Free, Given, Search
 from hssvm.model_selection.tube import best_tube
 from hssvm.training import FitReport, Monitor, TrainingConfig
 from hssvm.training.approximation import HSS, Cells
@@ -172,8 +165,7 @@ class Selection:
             if round and stopped():
                 break
             log = RoundLog(round, len(sizes), n_rows)
-            same = round and n_rows == sizes[round - 1]
-            groups = solvers[-1].groups if same else {}
+            groups = solvers[-1].groups if round and n_rows == sizes[round - 1] else {}
             solver = self._fold_solver(task, deadline, results, log, groups)
             solvers.append(solver)
             n_last = race.n_last
