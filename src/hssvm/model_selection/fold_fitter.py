@@ -181,7 +181,8 @@ class FoldFitter:
         splits = [(group, *split) for group in groups for split in group.folds.splits]
         n_threads = thread_count_of(self.kernel)
         n_shares = len(Cs) if self.task.pairs else min(len(Cs), math.ceil(n_threads / len(splits)))
-        shares = [Cs[share::n_shares] for share in range(n_shares)]
+        easy_first = sorted(Cs)  # they share the work limit
+        shares = [easy_first[share::n_shares] for share in range(n_shares)]
         jobs = [Job(share, *split) for share in shares for split in splits]
         max_workers = min(len(jobs), n_threads)
         fit = partial(self._fit_one, memory=self.memory / max_workers)
