@@ -1,5 +1,6 @@
 """Naive versions, from the definitions, and the data they are tried on."""
 
+import math
 import warnings
 
 import numpy as np
@@ -183,3 +184,17 @@ def paper_admm(K, y, C, beta, max_iter):
         z = np.clip(x - mu / beta, 0, C)
         mu = mu - beta * (x - z)
     return z
+
+
+def shapley_values(function, x, background, weight):
+    """Interventional Shapley values of a row, (p, k), by enumeration of all sets of features."""
+    p = x.size
+    sets = (np.arange(2**p)[:, None] >> np.arange(p)) % 2 == 1
+    points = np.where(sets[:, None], x, background).reshape(-1, p)
+    worth = np.einsum("z,szk->sk", weight, function(points).reshape(2**p, len(background), -1))
+    size, values = sets.sum(axis=1), []
+    for j in range(p):
+        without = np.flatnonzero(~sets[:, j])
+        share = np.array([1 / (p * math.comb(p - 1, int(n))) for n in size[without]])
+        values.append(share @ (worth[without + 2**j] - worth[without]))
+    return np.stack(values)

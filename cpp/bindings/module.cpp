@@ -13,5 +13,6 @@ NB_MODULE(_core, m) {
     bindings::bind_compress(m);
     bindings::bind_ulv(m);
     bindings::bind_svm(m);
+    bindings::bind_shapley(m);
     bindings::bind_io(m);
 }

@@ -15,6 +15,7 @@ void bind_predict(nb::module_& m);
 void bind_compress(nb::module_& m);
 void bind_ulv(nb::module_& m);
 void bind_svm(nb::module_& m);
+void bind_shapley(nb::module_& m);
 void bind_io(nb::module_& m);
 
 }  // namespace bindings

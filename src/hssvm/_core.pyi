@@ -59,6 +59,19 @@ class LeafExpansions:
     ) -> None: ...
     def add_to(self, X: _Floats, out: _Floats) -> None: ...
 
+class ShapleyRules:
+    """Gauss-Legendre rules with bounds on their error; see `hssvm.predictors.nodes`."""
+
+    def __init__(
+        self,
+        ends: _Indices,
+        nodes: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        widths: NDArray[np.float64],
+        limits: NDArray[np.float64],
+        negligible: float,
+    ) -> None: ...
+
 class ChildBases:
     """Bases of a level's nodes for the level above: L and Q of `compress.hpp`."""
 
@@ -118,6 +131,19 @@ def grouped_product(
     y_offsets: _Indices,
     W: _Floats,
     out: _Floats,
+) -> None: ...
+def shapley_values(
+    rules: ShapleyRules,
+    term_ends: _Indices,
+    kinds: NDArray[np.int32],
+    gammas: NDArray[np.float64],
+    support: NDArray[np.float64],
+    W: NDArray[np.float64],
+    X: NDArray[np.float64],
+    background: NDArray[np.float64],
+    background_weight: NDArray[np.float64],
+    values: NDArray[np.float64],
+    base: NDArray[np.float64],
 ) -> None: ...
 def split_level(
     X: Rows,

@@ -128,6 +128,8 @@ for scaling in ("standard", "minmax"):
     assert "hash the features" in message(hssvm.SVC(scaling=scaling).fit, X, y)
 model = hssvm.SVC().fit(X, y)
 assert "hash the features" in message(model.save_numpy, {str(tmp_path / "exported.py")!r})
+assert "hash the features" in message(model.explain, X[:1])
+assert "hash the features" in message(model.gradient, X[:1])
 """
     )
     run_python(code)

@@ -22,6 +22,7 @@ from hssvm.estimators.inputs.parameters import (
 )
 from hssvm.estimators.inputs.points import bind_points
 from hssvm.estimators.inputs.validation import FLOATS
+from hssvm.estimators.models.background import choose_background
 from hssvm.estimators.models.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.models.model import KernelModel
 from hssvm.estimators.models.saving import name_of
@@ -201,7 +202,21 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         require_same_kernel(config, exact=plan.exact)
         result = train(problem, kernel, X, plan, report, monitor, last)
         self._store(result, plan)
+        self._keep_background(data, config.seed)
         return result
+
+    def _keep_background(self, data: FitInput, seed: int) -> None:
+        """Keep the rows that explanations compare with, after the scaling has been set."""
+        self.background_ = self.background_weight_ = None
+        if data.points is None:
+            rows, weight = choose_background(
+                data.X, self._strata(data), data.weight, self._scaling, seed
+            )
+            self.background_, self.background_weight_ = rows, weight
+
+    def _strata(self, data: FitInput) -> NDArray[np.int64]:
+        """Groups of rows that the background represents in proportion, (n,)."""
+        return np.zeros(data.X.shape[0], np.int64)
 
     def _last_fit(self) -> LastFit | None:
         """Return the last fit for a warm start; None if there is none."""

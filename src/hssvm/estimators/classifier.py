@@ -79,6 +79,10 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         require_two_classes(type(self).__name__, costs)
         return Classification(factors, Cs, multi_class)
 
+    def _strata(self, data: FitInput) -> NDArray[np.int64]:
+        codes: NDArray[np.int64] = data.y
+        return codes
+
     @property
     def _one_vs_one(self) -> bool:
         return self.classes_.size > 2 and self.multi_class_ == "ovo"

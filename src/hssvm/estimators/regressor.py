@@ -18,6 +18,7 @@ from hssvm.estimators.calibration import (
     require_ascending,
 )
 from hssvm.estimators.inputs.parameters import check_parameter
+from hssvm.estimators.models.background import target_strata
 from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.kernels.base import Floats
 from hssvm.training import FitReport, Regression, TrainingResult
@@ -43,6 +44,9 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         if self.out_of_fold and data.y.size == 1:
             raise ValueError("out_of_fold=True needs at least two rows")
         return data
+
+    def _strata(self, data: FitInput) -> NDArray[np.int64]:
+        return target_strata(data.y)
 
     def _finish(
         self,

@@ -141,6 +141,8 @@ default='rbf'
     feature_quantiles_ : (2, p, m) array or None
         For normal scores: values of each feature, ascending, and their scores. Scores of other
         values are interpolated.
+    background_, background_weight_ : array or CSR matrix (m, p), and (m,) array, or None
+        About 20 training rows that stand for all, with their weights, for `explain`.
     feature_importances_ : (p,) array
         Learned scales of the features, divided by their sum; only if `scaling` is learned.
     out_of_fold_decision_ : (n,) or (n, n_classes) array

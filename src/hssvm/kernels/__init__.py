@@ -5,6 +5,7 @@ interface and the accepted data (dense or CSR, float32 or float64); `radial` has
 distance, `inner` functions of the inner product, `similarities` kernels for fingerprints, counts
 and histograms; `wrapped` turns any Python function into a kernel. `indexed` is about points
 without coordinates: `precomputed` matrices and Python `objects`; `composite` combines kernels.
+`factors` knows which kernels are products over the features, and `derivatives` the gradients.
 """
 
 from hssvm.kernels.base import Kernel, as_rows

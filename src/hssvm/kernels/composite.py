@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from hssvm import _core
 from hssvm.kernels.base import Floats, Kernel, Rows, as_rows
@@ -178,6 +179,11 @@ class ColumnsKernel(BlockwiseKernel):
     def scale_sensitive(self) -> bool:  # type: ignore[override]
         """Whether features on much larger scales than others dominate the kernel."""
         return self.kernel.scale_sensitive
+
+    def selected(self, n_features: int) -> NDArray[np.int64]:
+        """Indices of the columns, of rows with so many features."""
+        every, columns = np.arange(n_features), self.columns
+        return every[slice(*columns)] if self.is_slice else every[np.array(columns, np.int64)]
 
     def _select(self, X: Rows) -> Rows:
         selected: Any = slice(*self.columns) if self.is_slice else list(self.columns)

@@ -67,6 +67,8 @@ class MeanModel(BaseKernelSVM):
             self.__dict__.update(fitted, _members=())
             return
         self._set_members(members)
+        self.background_ = members[0].background_
+        self.background_weight_ = members[0].background_weight_
         shares = [vars(member)["_feature_scales"] for member in members]
         learned = [share / share.sum() for share in shares if share is not None]
         self._feature_scales = np.mean(learned, axis=0) if learned else None
@@ -156,6 +158,8 @@ class MeanModel(BaseKernelSVM):
             members.append(restore_model(self._member_class, own, parts))
         require(not arrays, f"it has unexpected arrays: {', '.join(arrays)}")
         self._set_members(members)
+        self.background_ = members[0].background_
+        self.background_weight_ = members[0].background_weight_
         n_columns = sum(member.fit_report_.n_columns for member in members)
         self._restore_common(document, n_columns)
         self.fit_report_.n_members = len(members)

@@ -145,4 +145,5 @@ def _store(member: Member, selection: Selection, data: FitInput) -> None:
         model._store(result, plan)
     else:  # without a warning if the time was up
         model._store(replace(result, out_of_fold=None), replace(plan, n_folds=0))
+    model._keep_background(data, selection.config.seed)
     model._finish(result, member.task, data, selection.monitor)

@@ -21,6 +21,9 @@ The others are arrays, for n rows that are needed for prediction, and k columns:
     support     (n,)                 indices of the rows, if these are the support vectors; not
                                      for models from LIBSVM, whose reports have 0 rows
     counts      (k + 1,)             number of rows of each class, if pairwise
+    background  (b, p)               rows that explanations compare with, or background_data,
+                                     background_indices and background_indptr; may be missing
+    background_weight   (b,)         their weights, of sum 1
 
 A leafwise model has t trees of depth d, which use m rows in all::
 

@@ -146,10 +146,15 @@ def _pack_rows(X: Rows) -> tuple[dict[str, Any], Arrays]:
     if not scipy.sparse.issparse(X):
         return {"rows": "dense", "n_features": n_features}, {"X": X}
     kind = "csr_matrix" if isinstance(X, scipy.sparse.spmatrix) else "csr_array"
-    return {"rows": kind, "n_features": n_features}, {
-        "X_data": X.data,
-        "X_indices": X.indices.astype(np.int32, copy=False),
-        "X_indptr": X.indptr.astype(np.int64, copy=False),
+    return {"rows": kind, "n_features": n_features}, pack_csr(X, "X")
+
+
+def pack_csr(X: Any, name: str) -> Arrays:
+    """Return the arrays of a CSR matrix."""
+    return {
+        f"{name}_data": X.data,
+        f"{name}_indices": X.indices.astype(np.int32, copy=False),
+        f"{name}_indptr": X.indptr.astype(np.int64, copy=False),
     }
 
 
@@ -161,22 +166,23 @@ def _unpack_rows(fields: dict[str, Any], arrays: Arrays) -> Rows:
         require(X.ndim == 2 and X.shape[1] == n_features, "X does not match n_features")
     else:
         require(kind in ("csr_matrix", "csr_array"), "the type of its rows is unknown")
-        X = _unpack_csr(getattr(scipy.sparse, kind), n_features, arrays)
+        X = unpack_csr(getattr(scipy.sparse, kind), n_features, arrays, "X")
     require(X.dtype.kind == "f", "X is not an array of floats")
     require_finite(X)
     return X
 
 
-def _unpack_csr(csr: Any, n_features: int, arrays: Arrays) -> Rows:
-    data, indices, indptr = (arrays.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
+def unpack_csr(csr: Any, n_features: int, arrays: Arrays, name: str) -> Rows:
+    """Remove the arrays of `pack_csr`, and return the matrix; ValueError if they are invalid."""
+    data, indices, indptr = (arrays.pop(f"{name}_{part}") for part in ("data", "indices", "indptr"))
     valid = indices.dtype == np.int32 and indptr.dtype == np.int64
     valid = valid and data.ndim == indices.ndim == indptr.ndim == 1 and indices.size == data.size
-    require(valid, "the arrays of X do not match")
-    _require_offsets("X_indptr", indptr, data.size)
+    require(valid, f"the arrays of {name} do not match")
+    _require_offsets(f"{name}_indptr", indptr, data.size)
     inside = np.all((indices >= 0) & (indices < n_features))
-    require(inside, "X_indices has invalid column indices")
+    require(inside, f"{name}_indices has invalid column indices")
     X = csr((data, indices, indptr), shape=(indptr.size - 1, n_features))
-    require(X.has_canonical_format, "the column indices of X are not sorted")
+    require(X.has_canonical_format, f"the column indices of {name} are not sorted")
     return X
 
 

@@ -3,7 +3,8 @@
 `LeafwisePredictor` uses the compressed kernels k~ that the model was trained with; a prediction
 needs one kernel value per point of the leaves it uses, independent of n. `ExpansionPredictor` uses
 the exact kernel and all support vectors, `PairwisePredictor` the support vectors of each pair of
-classes.
+classes. `shapley` computes how much each feature adds to a prediction, `gradients` how a prediction
+changes with it.
 """
 
 from hssvm.predictors.base import Predictor

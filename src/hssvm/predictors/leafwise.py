@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hssvm.hss.matrix import HSSMatrix, RootExchange
 from hssvm.hss.tree import ClusterTree
 from hssvm.kernels.aligned import Aligned
-from hssvm.kernels.base import Floats, Kernel, Rows, rows_like
+from hssvm.kernels.base import Floats, Kernel, Rows, rows_like, sort_groups
 from hssvm.predictors.base import LeafArrays, Predictor
 
 
@@ -257,3 +257,13 @@ class LeafwisePredictor(Predictor):
             return values
         values += tree.constants[leaves]
         return np.clip(values, -self.clip, self.clip, out=values)
+
+
+def leaves_of(
+    kernel: Kernel, tree: LeafExpansions, X: Rows
+) -> Iterator[tuple[NDArray[np.int64], int]]:
+    """Yield the indices of the rows of `X` in each leaf of a tree that has some, and the leaf."""
+    leaves = tree.tree.route(kernel.coordinates(X))
+    order, ends = sort_groups(leaves, tree.tree.n_leaves)
+    for leaf in np.flatnonzero(np.diff(ends)):
+        yield order[ends[leaf] : ends[leaf + 1]], int(leaf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -49,13 +50,17 @@ class PairwisePredictor(ExpansionPredictor):
     def __call__(self, X: Rows) -> Floats:
         """Values at the rows of `X`, (m, n_pairs), in the precision of the training rows."""
         out: Floats = np.zeros((X.shape[0], self.n_columns), self.X.dtype)
-        offsets = pair_offsets(self.counts.size)
-        for c, predictor in enumerate(self._classes):
-            if self.counts[c]:
-                values = predictor(X)
-                out[:, offsets[c] : offsets[c + 1]] += values[:, c:]
-                out[:, offsets[:c] + np.arange(c - 1, -1, -1)] += values[:, :c]
+        for predictor, (_, pairs) in zip(self._class_predictors, self.classes(), strict=True):
+            out[:, pairs] += predictor(X)
         return out
+
+    def classes(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """Yield the rows of each class that has some, and the pairs of their columns in `Z`."""
+        offsets, ends = pair_offsets(self.counts.size), np.cumsum(self.counts)
+        for c in np.flatnonzero(self.counts):
+            before = offsets[:c] + np.arange(c - 1, -1, -1)  # the pairs of earlier classes with c
+            pairs = np.concatenate([before, np.arange(offsets[c], offsets[c + 1])])
+            yield slice(int(ends[c] - self.counts[c]), int(ends[c])), pairs.astype(np.int64)
 
     def stored_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file, besides the rows."""
@@ -76,13 +81,16 @@ class PairwisePredictor(ExpansionPredictor):
         return self.counts.size * (self.counts.size - 1) // 2
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_classes"}
+        return {
+            name: value
+            for name, value in super().__getstate__().items()
+            if name != "_class_predictors"
+        }
 
     @cached_property
-    def _classes(self) -> list[ExpansionPredictor]:
-        """The predictors of the single classes."""
-        ends = np.cumsum(self.counts)
-        parts = [slice(end - count, end) for end, count in zip(ends, self.counts, strict=True)]
+    def _class_predictors(self) -> list[ExpansionPredictor]:
+        """The predictors of the classes with rows."""
+        parts = [own for own, _ in self.classes()]
         return [ExpansionPredictor(self.kernel, self.X[part], self.Z[part]) for part in parts]
 
 

@@ -19,7 +19,7 @@ class ValidRows:
     """
 
     def __init__(self, X: Rows) -> None:
-        self._X = X
+        self.rows = X
         self._scaled: list[tuple[Scaling, Rows]] = []
 
     def scaled(self, scaling: Scaling) -> Rows:
@@ -27,7 +27,7 @@ class ValidRows:
         for known, rows in self._scaled:
             if same_scaling(known, scaling):
                 return rows
-        rows = scaling(self._X)
+        rows = scaling(self.rows)
         self._scaled.append((scaling, rows))
         return rows
 

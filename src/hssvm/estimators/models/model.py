@@ -25,7 +25,8 @@ from hssvm.estimators.inputs.parameters import (
 from hssvm.estimators.inputs.points import bind_points, indexed_kernel, predict_points
 from hssvm.estimators.inputs.valid_rows import ValidRows
 from hssvm.estimators.inputs.validation import require_complete_target, validate_rows
-from hssvm.estimators.models import export, libsvm, reduction
+from hssvm.estimators.models import export, gradient, libsvm, reduction, shapley
+from hssvm.estimators.models.background import pack_background, unpack_background
 from hssvm.estimators.models.fitted import require_one_model
 from hssvm.estimators.models.importances import FeatureImportancesMixin
 from hssvm.estimators.models.linear import LinearWeightsMixin
@@ -58,12 +59,18 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
     support_: NDArray[np.int64]
     support_vectors_: Rows
 
+    background_: Rows | None = None
+    background_weight_: NDArray[np.float64] | None = None
+
     save_libsvm = libsvm.save_libsvm
     save_numpy = export.save_numpy
     onnx_parser = export.onnx_parser
     onnx_shape_calculator = export.onnx_shape_calculator
     onnx_converter = export.onnx_converter
     reduce = reduction.reduce
+    explain = shapley.explain
+    feature_importances = shapley.feature_importances
+    gradient = gradient.gradient
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -230,10 +237,13 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
         document, arrays = super()._pack()
         if self.feature_quantiles_ is not None:
             arrays["feature_quantiles"] = self.feature_quantiles_
+        arrays |= pack_background(self.background_, self.background_weight_)
         return document, arrays
 
     def _restore(self, document: dict[str, Any], arrays: Arrays) -> None:
         self.feature_quantiles_ = arrays.pop("feature_quantiles", None)
+        background = unpack_background(arrays, document["n_features"])
+        self.background_, self.background_weight_ = background
         super()._restore(document, arrays)
 
     def _after_load(self, n_columns: int) -> None:

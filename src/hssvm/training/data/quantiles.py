@@ -56,6 +56,18 @@ def to_normal_scores(X: Floats, quantiles: NDArray[np.float64]) -> Floats:
     return mapped
 
 
+def score_slopes(X: Floats, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Derivatives of the normal scores of rows, (m, p); to the right at knots, 0 beyond them."""
+    slopes = np.zeros(X.shape)
+    for j, (values, scores) in enumerate(zip(*quantiles, strict=True)):
+        place = np.searchsorted(values, X[:, j], side="right")
+        inside = (place > 0) & (place < values.size)
+        after = place[inside]
+        rise, run = (array[after] - array[after - 1] for array in (scores, values))
+        slopes[inside, j] = rise / run
+    return slopes
+
+
 def are_quantiles(array: NDArray[Any], n_features: int) -> bool:
     """Whether an array may be a result of `quantiles_of`."""
     return bool(

@@ -12,7 +12,7 @@ from hssvm.hss.hashing import cut_width
 from hssvm.kernels.base import Floats, Rows
 from hssvm.messages import api, value_error
 from hssvm.training.data.moments import Moments, feature_range
-from hssvm.training.data.quantiles import quantiles_of, to_normal_scores
+from hssvm.training.data.quantiles import quantiles_of, score_slopes, to_normal_scores
 
 SCALINGS = (None, "standard", "minmax", "quantiles")
 """Scalings that depend on the rows only; see `hssvm.training.scales` for the others."""
@@ -142,6 +142,14 @@ class Scaling:
             return scaled
         shift = 0 if self.shift is None else self.shift.astype(X.dtype)
         return (X - shift) * factor
+
+    def slopes(self, X: Rows) -> NDArray[np.float64]:
+        """Derivatives of the scaled features at rows, (m, p), or (1, p) if the map is linear."""
+        slopes = np.ones((1, X.shape[1]))
+        if self.quantiles is not None:
+            X = X.toarray() if scipy.sparse.issparse(X) else X
+            slopes = score_slopes(X, self.quantiles)
+        return slopes if self.factor is None else slopes * self.factor
 
 
 def require_moderate(X: Rows) -> None:

@@ -1,0 +1,153 @@
+// Interventional Shapley values of f(x) = sum_i W_i k(x, s_i) for a product kernel k.
+//
+//     phi_j(x) = sum_z w_z sum_i W_i integral_0^1 (a_j - b_j) prod_{l != j} (t a_l + (1 - t) b_l)
+//     dt
+//
+// with a_l = k_l(x_l, s_il) and b_l = k_l(z_l, s_il). The factors of the background rows z are
+// computed once for a block of support vectors and used by all rows x. Threads share the rows. The
+// sums do not depend on the number of threads.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "hss/parallel.hpp"
+#include "shapley/factors.hpp"
+#include "shapley/pair.hpp"
+#include "shapley/rules.hpp"
+
+namespace shapley {
+
+constexpr Index block_numbers = Index(1) << 21;  // of the background factors: 16 MB
+constexpr Index tile_rows = 4;
+
+// support : (n, p), W : (n, k), X : (m, p), background : (n_background, p)
+struct Problem {
+    const double *support, *W;
+    Index n, k;
+    const double* X;
+    Index m;
+    const double *background, *background_weight;
+    Index n_background;
+};
+
+// A block of support vectors, in groups of eight; the last group is filled up with coefficients 0.
+class Block {
+    const Problem& problem_;
+    const Terms& terms_;
+    LaneBuffer support_buffer_, coefficient_buffer_, factor_buffer_;
+    double *support_, *coefficients_, *factors_;
+
+  public:
+    Index n_groups;
+
+    Block(const Problem& problem, const Terms& terms, Index begin, Index end)
+        : problem_(problem), terms_(terms), n_groups((end - begin + n_lanes - 1) / n_lanes) {
+        const Index p = terms.n_features, k = problem.k;
+        support_ = support_buffer_.take(n_groups * p * n_lanes);
+        coefficients_ = coefficient_buffer_.take(n_groups * k * n_lanes);
+        for (Index i = 0; i < n_groups * n_lanes; ++i) {
+            const Index g = i / n_lanes, l = i % n_lanes, row = std::min(begin + i, end - 1);
+            for (Index j = 0; j < p; ++j)
+                support_[(g * p + j) * n_lanes + l] = problem.support[row * p + j];
+            for (Index c = 0; c < k; ++c)
+                coefficients_[(g * k + c) * n_lanes + l] =
+                    begin + i < end ? problem.W[row * k + c] : 0.0;
+        }
+        factors_ = factor_buffer_.take(n_groups * problem.n_background * p * n_lanes);
+        hss::parallel_for(n_groups, [&](Index g) {
+            for (Index z = 0; z < problem.n_background; ++z)
+                factors(terms, problem.background + z * p, support(g), factors_at(g, z));
+        });
+    }
+
+    const double* support(Index g) const { return support_ + g * terms_.n_features * n_lanes; }
+    const double* coefficients(Index g) const { return coefficients_ + g * problem_.k * n_lanes; }
+    double* factors_at(Index g, Index z) {
+        return factors_ + (g * problem_.n_background + z) * terms_.n_features * n_lanes;
+    }
+
+    // base[c] += sum_z w_z f_c(z)
+    void add_base(double* base) {
+        for (Index g = 0; g < n_groups; ++g)
+            for (Index z = 0; z < problem_.n_background; ++z) {
+                double product[n_lanes];
+                std::fill_n(product, n_lanes, problem_.background_weight[z]);
+                const double* b = factors_at(g, z);
+                for (Index i = 0; i < terms_.n_features * n_lanes; ++i)
+                    product[i % n_lanes] *= b[i];
+                for (Index c = 0; c < problem_.k; ++c)
+                    for (Index l = 0; l < n_lanes; ++l)
+                        base[c] += coefficients(g)[c * n_lanes + l] * product[l];
+            }
+    }
+};
+
+// The features in which a row differs from each background row, and the others
+struct Differences {
+    std::vector<Index> features, ends, same, same_ends, exact_rule;
+
+    void find(const double* x, const Problem& problem, Index p, const Rules& rules) {
+        features.clear(), same.clear(), exact_rule.clear();
+        ends.assign(1, 0), same_ends.assign(1, 0);
+        for (Index z = 0; z < problem.n_background; ++z) {
+            const double* row = problem.background + z * p;
+            for (Index j = 0; j < p; ++j) (x[j] == row[j] ? same : features).push_back(j);
+            const Index end = static_cast<Index>(features.size());
+            exact_rule.push_back(rules.exact_rule(end - ends.back()));
+            ends.push_back(end), same_ends.push_back(static_cast<Index>(same.size()));
+        }
+    }
+};
+
+// Adds the part of a block of support vectors to the values (k, p, lanes) of a row.
+inline void add_row(const Problem& problem, const Terms& terms, const Rules& rules, Block& block,
+                    const double* x, Index g, const Differences& differences, double* a,
+                    double* before, double* values) {
+    const Index p = terms.n_features;
+    factors(terms, x, block.support(g), a);
+    for (Index z = 0; z < problem.n_background; ++z) {
+        const Index begin = differences.ends[z], d = differences.ends[z + 1] - begin;
+        if (d == 0) continue;
+        alignas(64) double common[n_lanes];
+        std::fill_n(common, n_lanes, problem.background_weight[z]);
+        for (Index i = differences.same_ends[z]; i < differences.same_ends[z + 1]; ++i)
+            for (Index l = 0; l < n_lanes; ++l) common[l] *= a[differences.same[i] * n_lanes + l];
+        add_pair({a, block.factors_at(g, z), differences.features.data() + begin, d, p,
+                  block.coefficients(g), common, problem.k, before, values},
+                 rules, differences.exact_rule[z]);
+    }
+}
+
+// values (m, k, p) and base (k,): sum_z w_z f(z)
+inline void shapley_values(const Problem& problem, const Terms& terms, const Rules& rules,
+                           double* values, double* base) {
+    const Index p = terms.n_features, k = problem.k, m = problem.m;
+    std::fill_n(values, m * k * p, 0.0);
+    std::fill_n(base, k, 0.0);
+    const Index per_group = std::max<Index>(1, problem.n_background * p * n_lanes);
+    const Index block_size = std::max<Index>(1, block_numbers / per_group) * n_lanes;
+    for (Index begin = 0; begin < problem.n; begin += block_size) {
+        Block block(problem, terms, begin, std::min(problem.n, begin + block_size));
+        block.add_base(base);
+        hss::parallel_for((m + tile_rows - 1) / tile_rows, [&](Index tile) {
+            static thread_local LaneBuffer a_buffer, before_buffer, value_buffer;
+            static thread_local Differences differences[tile_rows];
+            const Index first = tile * tile_rows, n_rows = std::min(tile_rows, m - first);
+            double* a = a_buffer.take(p * n_lanes);
+            double* before = before_buffer.take(p * most_nodes * n_lanes);
+            double* sums = value_buffer.take(n_rows * k * p * n_lanes);
+            std::fill_n(sums, n_rows * k * p * n_lanes, 0.0);
+            for (Index i = 0; i < n_rows; ++i)
+                differences[i].find(problem.X + (first + i) * p, problem, p, rules);
+            for (Index g = 0; g < block.n_groups; ++g)
+                for (Index i = 0; i < n_rows; ++i)
+                    add_row(problem, terms, rules, block, problem.X + (first + i) * p, g,
+                            differences[i], a, before, sums + i * k * p * n_lanes);
+            for (Index i = 0; i < n_rows * k * p; ++i)
+                for (Index l = 0; l < n_lanes; ++l)
+                    values[first * k * p + i] += sums[i * n_lanes + l];
+        });
+    }
+}
+
+}  // namespace shapley
