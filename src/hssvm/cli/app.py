@@ -12,6 +12,7 @@ import hssvm
 from hssvm.cli.commands.convert import convert
 from hssvm.cli.commands.cv import cv
 from hssvm.cli.commands.estimate import estimate
+from hssvm.cli.commands.explain import explain
 from hssvm.cli.commands.export import export
 from hssvm.cli.commands.info import info
 from hssvm.cli.commands.predict import predict
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # importing the modules that format with rich doubles the time of --help
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, cv, info, estimate, convert, export):
+for command in (train, predict, explain, cv, info, estimate, convert, export):
     app.command()(command)
 
 

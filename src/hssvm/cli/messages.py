@@ -43,6 +43,7 @@ PHRASES = {
     "read with dtype=np.float64": "use --double",
     "set probability=None": "leave out --probability",
     "with probability=None": "without --probability",
+    "output='log_odds'": "--log-odds",
     "warm_start=False": "leave out --resume",
     "or name the column of labels by target": (
         "leave out the column by --ignore, or name the column of labels by --target"

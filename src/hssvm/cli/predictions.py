@@ -36,21 +36,17 @@ class TextWriter:
             self._file.write(text.encode())
 
 
-class ParquetWriter:
-    """Writes one column, or one for each class."""
+class ParquetColumns:
+    """Writes columns of a Parquet file, part by part."""
 
-    def __init__(self, file: IO[bytes], name: str, classes: Any) -> None:
-        self._file, self._name, self._classes = file, name, classes
-        self._parquet = import_parquet()
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._parquet = file, import_parquet()
         self._writer: Any = None
 
-    def write(self, predicted: NDArray[Any]) -> None:
-        """Write the predictions for some rows, (m,) or (m, k)."""
+    def write_columns(self, columns: dict[str, NDArray[Any]]) -> None:
+        """Write some rows, which always have the same columns."""
         import pyarrow
 
-        columns = {self._name: predicted}
-        if predicted.ndim == 2:
-            columns = {f"{self._name}_{c}": predicted[:, j] for j, c in enumerate(self._classes)}
         table = pyarrow.table(columns)
         if self._writer is None:
             self._writer = self._parquet.ParquetWriter(self._file, table.schema)
@@ -60,6 +56,21 @@ class ParquetWriter:
         """Write what is left."""
         if self._writer is not None:
             self._writer.close()
+
+
+class ParquetWriter(ParquetColumns):
+    """Writes one column, or one for each class."""
+
+    def __init__(self, file: IO[bytes], name: str, classes: Any) -> None:
+        super().__init__(file)
+        self._name, self._classes = name, classes
+
+    def write(self, predicted: NDArray[Any]) -> None:
+        """Write the predictions for some rows, (m,) or (m, k)."""
+        columns = {self._name: predicted}
+        if predicted.ndim == 2:
+            columns = {f"{self._name}_{c}": predicted[:, j] for j, c in enumerate(self._classes)}
+        self.write_columns(columns)
 
 
 @contextmanager
@@ -77,7 +88,7 @@ def writing(path: Path, name: str, classes: Any) -> Iterator[TextWriter | Parque
     if path == STREAM:
         yield TextWriter(None)
         return
-    with _output(path) as file:
+    with output_file(path) as file:
         if path.suffix.lower() == PARQUET:
             with closing(ParquetWriter(file, name, classes)) as writer:
                 yield writer
@@ -86,7 +97,8 @@ def writing(path: Path, name: str, classes: Any) -> Iterator[TextWriter | Parque
 
 
 @contextmanager
-def _output(path: Path) -> Iterator[IO[bytes]]:
+def output_file(path: Path) -> Iterator[IO[bytes]]:
+    """Context with a file that appears when it is complete, or with a device or pipe."""
     if path.exists() and not path.is_file():  # a device or a pipe
         with path.open("wb") as file:
             yield file
