@@ -24,7 +24,7 @@ def table(rng):
         "street": [f"street {i}" for i in rng.integers(0, 40, n)],
         "joined": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1500, n), "D"),
         "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(18, 80, n)),
-        "code": rng.integers(1, 4, n),
+        "code": rng.integers(1, 4, n), "member": rng.random(n) < 0.5,
     })  # fmt: skip
     old = (frame["age"].fillna(50) > 45) ^ (frame["city"] == "Wien")
     return frame.assign(kind=np.where(old, "old", "new"))
@@ -96,7 +96,7 @@ def test_training_on_parquet(trained, table):
 
 def test_info_shows_how_columns_were_read(trained):
     text = run("info", "model", cwd=trained).stdout
-    assert re.search(r"columns +5: 2 categories, 1 dates, 2 numbers\n", text)
+    assert re.search(r"columns +6: 2 categories, 1 dates, 3 numbers\n", text)
     assert re.search(r"  street +categories +40 levels, means of targets\n", text)
     assert re.search(r"  age +numbers +\d+ missing\n", text)
     assert re.search(r"features +\d+\n", text)
@@ -106,7 +106,7 @@ def test_info_shows_how_columns_were_read(trained):
 def test_the_reading_of_columns_is_corrected(trained):
     options = "--categorical", "code", "--categorical", "age", "--ignore", "street"
     done = run("train", "train.csv", "-o", "model", "--target", "kind", *options, cwd=trained)
-    assert re.search(r"columns +│ 4: 3 categories, 1 dates ", done.stdout)
+    assert re.search(r"columns +│ 5: 3 categories, 1 dates, 1 numbers ", done.stdout)
     assert re.search(r"ignored +│ 'street' ", done.stdout)
     assert re.search(r"  code +categories +3 levels\n", run("info", "model", cwd=trained).stdout)
     assert len(predicted(trained, "train.csv")) == 400
@@ -142,6 +142,7 @@ def test_rows_to_score_and_to_resume(trained):
     assert resumed[0].describe() == once[0].describe()
 
 
+@pytest.mark.filterwarnings("default:the scores of the folds")
 def test_searches_and_estimates(trained, table):
     options = "--target", "kind", "--Cs", "1,10", "--gammas", "0.1", "--kernel", "rbf"
     run("cv", "train.csv", *options, "--scale", "standard", "-o", "model", cwd=trained)
@@ -150,13 +151,34 @@ def test_searches_and_estimates(trained, table):
     assert "estimate for 400 rows" in done.stdout
 
 
-def test_regression_and_weights(trained, table):
-    values = table.assign(price=np.where(table["city"] == "Wien", 3.5, 1.5), weight=1.0)
+def test_an_index_of_pandas_is_a_column_if_it_has_a_name(trained, table):
+    expected = predicted(trained, "train.csv")
+    table.set_index("city").to_parquet(trained / "named.parquet")
+    assert predicted(trained, "named.parquet") == expected
+    table.iloc[::2].to_parquet(trained / "half.parquet")
+    run("train", "half.parquet", "-o", "half", "--target", "kind", cwd=trained)
+    assert hssvm.load(trained / "half")[0].feature_names_in_.tolist() == [*table.columns[:-1]]
+
+
+@pytest.mark.filterwarnings("default:the scores of the folds")
+def test_a_search_warns_of_means_of_targets(trained, table):
+    table["street"] = [f"street {i % 11}" for i in range(len(table))]
+    table.to_csv(trained / "many.csv", index=False)
+    done = run_here(
+        "cv", "many.csv", "--target", "kind", "--Cs", "1", "--gammas", "0.1", cwd=trained
+    )
+    assert "may be too high, because the means of targets that encode 'street'" in done.stderr
+
+
+def test_regression_and_weights(trained, table, rng):
+    prices = np.where(table["city"] == "Wien", 3.5, 1.5) + rng.standard_normal(len(table))
+    values = table.assign(price=prices, weight=rng.integers(0, 4, len(table)))
     values.to_csv(trained / "values.csv", index=False)
     run("train", "values.csv", "-o", "model", "--task", "svr", "--target", "price", "--C", "10",
         "--sample-weight", "weight", "--scale", "standard", cwd=trained)  # fmt: skip
     X, y = values.drop(columns=["price", "weight"]), values["price"]
-    model = make_pipeline(TableEncoder(), SVR(C=10, scaling="standard", random_state=0)).fit(X, y)
+    model = make_pipeline(TableEncoder(), SVR(C=10, scaling="standard", random_state=0))
+    model.fit(X, y, svr__sample_weight=values["weight"])
     assert np.allclose(
         np.array(predicted(trained, "values.csv"), float), model.predict(X), atol=0.02
     )
@@ -165,7 +187,7 @@ def test_regression_and_weights(trained, table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("predict", "model", "short.csv"), "short.csv lacks 'city', which the model was trained"),
+        (("predict", "model", "short.csv"), "short.csv lacks 'city', 'member', which the model"),
         (("train", "nameless.csv", "-o", "m"), "nameless.csv, line 1: 'red' in column 1 is not"),
         (("train", "rows.libsvm", "-o", "m", "--categorical", "a"),
          "only columns of CSV and Parquet files can be --categorical or --numeric"),

@@ -16,8 +16,10 @@ N = 60
 
 
 def remedy(error, model):
-    """Run the code at the end of an error."""
-    expression = re.search(r"TableEncoder: (make_pipeline\(.*\))$", str(error)).group(1)
+    """Do what an error says."""
+    pattern = r'TableEncoder: (make_pipeline\(.*\)), where the model has (\w+)="(\w+)"$'
+    expression, name, value = re.search(pattern, str(error)).groups()
+    model.set_params(**{name: value})
     pieces = {"make_pipeline": make_pipeline, "TableEncoder": TableEncoder, "model": model}
     return eval(expression, pieces)
 

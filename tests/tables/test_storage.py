@@ -5,6 +5,7 @@ import io
 import json
 import warnings
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ from helpers.frames import COLUMNS, make_column, make_frame
 from helpers.mutants import bytes_changed, document_changed, members_changed, unzipped, zipped
 from helpers.outcomes import assert_names
 from numpy.testing import assert_array_equal
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR
@@ -59,12 +63,34 @@ def test_parameters_are_stored(rng, tmp_path):
     assert loaded.feature_names_in_.tolist() == names
 
 
-@pytest.mark.parametrize("step", [np.testing.assert_array_equal, SVC()])
+READER = TfidfVectorizer(input="filename")
+
+STEPS = {
+    "function": np.testing.assert_array_equal,
+    "model": SVC(),
+    "transformer": PolynomialFeatures(2),
+    "files": READER,
+    "files in a pipeline": make_pipeline(SimpleImputer(), READER),
+    "cached": make_pipeline(SimpleImputer(), memory="folder"),
+    "pipeline": make_pipeline(OneHotEncoder(), OneHotEncoder()),
+    "partial": partial(open, "file"),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_only_transformers_are_restored(step, rng, tmp_path):
     model, _ = trained(SVC(), rng)
     model[0].columns_[0].steps.append(step)
     model[-1].save(tmp_path / "model", encoder=model[0])
-    with pytest.raises(ValueError, match="it contains "):
+    with pytest.raises(ValueError, match=r"it contains |it reads files"):
+        hssvm.load(tmp_path / "model")
+
+
+def test_another_version_of_skrub_is_refused(rng, tmp_path, monkeypatch):
+    model, _ = trained(SVC(), rng)
+    model[-1].save(tmp_path / "model", encoder=model[0])
+    monkeypatch.setattr("hssvm.tables.storage.version", lambda package: "99.1")
+    with pytest.raises(ValueError, match=r"and this is skrub 99\.1: install that version"):
         hssvm.load(tmp_path / "model")
 
 
@@ -73,6 +99,8 @@ def test_an_encoder_of_another_model_is_refused(rng, tmp_path):
     other, _ = trained(SVC(), rng, ["dates"])
     with pytest.raises(ValueError, match="the encoder has 6 outputs, but the model has 15"):
         model[-1].save(tmp_path / "model", encoder=other[0])
+    with pytest.raises(TypeError, match=r"must be a hssvm\.tables\.TableEncoder, got OneHot"):
+        model[-1].save(tmp_path / "model", encoder=OneHotEncoder())
 
 
 @pytest.fixture(scope="module")

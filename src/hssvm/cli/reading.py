@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from hssvm.cli.parsing import parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source
+from hssvm.exceptions import DataWarning
 from hssvm.io.columns import ColumnRule, Known, require_distinct
 from hssvm.io.files import Source
 from hssvm.io.frames import read_frame, read_frame_parts
@@ -111,6 +113,18 @@ def read_known_parts(
     separator = parse_separator(layout.separator)
     for frame in read_frame_parts(source, layout.format_of(source), rule, separator):
         yield frame.encoded(encoder.transform(frame.features).astype(layout.dtype))
+
+
+def warn_of_target_means(encoder: TableEncoder | None) -> None:
+    """Warn that scores of folds are too high if rows are encoded by the targets of other folds."""
+    if encoder is not None and encoder.target_columns_:
+        names = ", ".join(map(repr, encoder.target_columns_))
+        warnings.warn(
+            f"the scores of the folds may be too high, because the means of targets that encode "
+            f"{names} are those of all rows; score other rows: hssvm test",
+            DataWarning,
+            stacklevel=2,
+        )
 
 
 def make_encoder(

@@ -6,6 +6,7 @@ interpreter exits before they have released the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -38,7 +39,7 @@ def read_arrow(source: Source) -> Any:
     """Read a Parquet file as an Arrow table."""
     parquet = import_parquet()
     with source.open() as file, as_value_error(source):
-        return parquet.ParquetFile(file, pre_buffer=False).read(use_threads=False)
+        return _without_index(parquet.ParquetFile(file, pre_buffer=False).read(use_threads=False))
 
 
 def read_arrow_parts(source: Source) -> Iterator[Any]:
@@ -56,10 +57,18 @@ def read_arrow_parts(source: Source) -> Iterator[Any]:
                 batch = next(batches, None)
             if batch is None:
                 break
-            yield pyarrow.Table.from_batches([batch])
+            yield _without_index(pyarrow.Table.from_batches([batch]))
             n_rows += batch.num_rows
     if n_rows == 0:
         raise ValueError(f"{source} has no rows")
+
+
+def _without_index(table: Any) -> Any:
+    """Leave out the nameless index of a pandas frame; one with a name is a column."""
+    named = [
+        name for name in table.column_names if not re.fullmatch("__index_level_[0-9]+__", name)
+    ]
+    return table.select(named).replace_schema_metadata(None)
 
 
 def import_parquet() -> Any:

@@ -12,21 +12,28 @@ from numpy.typing import NDArray
 from hssvm.exceptions import DataWarning
 from hssvm.messages import Message, api, value_error
 from hssvm.tables.targets import TableTargets
+from hssvm.tables.values import NULL_STRINGS, as_dates, as_kind, as_numbers, as_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LEVELS = 10
 """Levels that are one-hot encoded. More of them are encoded by the means of their targets, which
-need one feature instead of many, and tell levels apart that are rare."""
+need one feature instead of many."""
+
+MIN_LEVEL_ROWS = 5
+"""Rows of a level that has a mean of its own. Rarer levels have one in common: in new rows, the
+targets of few rows would be taken for a mean."""
+
+MIN_FREQUENT = 0.5
+"""Minimum share of rows whose level has a mean; else the text is split into parts."""
 
 NEARLY = 0.95
 """Minimum share of numbers among the values of a column, of which the others count as missing."""
 
-COLLECTIONS = (list, tuple, dict, set, np.ndarray)
-
-NULL_STRINGS = {"", "?", "na", "n/a", "nan", "null", "none", "NA", "N/A", "NaN", "NULL", "None"}
-"""Text that means a missing value, of which no warning is necessary."""
+MAX_OFFSET = 1e5
+"""Largest magnitude of numbers relative to their standard deviation; larger ones are shifted, as
+float32 would round their differences."""
 
 KINDS = {
     "numeric": "numbers",
@@ -50,7 +57,9 @@ class EncodedColumn:
     outputs : list of str
         Names of the encoded features.
     converted : bool
-        Whether values are first converted to the kind; otherwise the steps do this.
+        Whether the kind was given, or found in text, rather than by skrub.
+    shift : float
+        Subtracted from numbers.
     steps : list of transformers
         They are applied one after the other.
     """
@@ -60,16 +69,22 @@ class EncodedColumn:
     details: str
     outputs: list[str]
     converted: bool
+    shift: float
     steps: list[Any]
+
+    @property
+    def uses_targets(self) -> bool:
+        """Whether levels are encoded by means of targets."""
+        return self.kind == "categories" and type(self.steps[-1]).__name__ == "Pipeline"
 
     def transform(self, column: pd.Series) -> NDArray[np.float32]:
         """Encode the column of new rows, (n, n_outputs)."""
         import pandas as pd
 
         try:
-            values: Any = as_kind(column, self.kind if self.converted else None)
+            values: Any = self._as_kind(column)
             if self.kind == "categories":
-                values = as_text(values)
+                self._warn_of_new_levels(values)
             else:
                 self._warn_of_misfits(column, column, values)
             for step in self.steps:
@@ -83,13 +98,37 @@ class EncodedColumn:
         except Exception as error:
             raise _column_error(self.name, error) from error
 
+    def _as_kind(self, column: pd.Series) -> pd.Series:
+        if self.kind != "dates":
+            values = as_kind(column, self.kind if self.kind in ("numbers", "categories") else None)
+            return values - self.shift if self.kind == "numbers" else values
+        values = as_kind(column, None)
+        if values.dtype.kind in "biuf" and values.notna().any():
+            raise ValueError("it contains numbers instead of dates")
+        if values.dtype == object and not any(getattr(step, "format_", 0) for step in self.steps):
+            return as_dates(values)
+        return values
+
+    def _warn_of_new_levels(self, values: pd.Series) -> None:
+        """Warn of values that look like the first of two levels, as there is a single feature."""
+        known = [*getattr(self.steps[-1], "categories_", [[]])[0]]
+        if len(self.outputs) == 1 and len(known) == 2:
+            new = ~values.isin(known)
+            if new.any():
+                message = (
+                    f"column {self.name!r} has two levels, {known[0]!r} and {known[1]!r}, but "
+                    f"{int(new.sum()):,} of its values are missing or new; they count as "
+                    f"{known[0]!r}"
+                )
+                warnings.warn(Message(message), DataWarning, stacklevel=2)
+
     def _warn_of_misfits(self, column: pd.Series, before: Any, after: Any) -> None:
         warn_of_misfits(column[(before.notna() & after.isna()).to_numpy()], self.kind)
 
 
 def warn_of_misfits(values: pd.Series, kind: str, remedy: str = "") -> None:
     """Warn that values of a column are not of its kind, except for words that mean missing."""
-    known = values[values.notna() & ~values.astype(str).str.strip().isin(NULL_STRINGS)]
+    known = values[values.notna() & ~values.astype(str).str.strip().str.lower().isin(NULL_STRINGS)]
     if len(known):
         message = (
             f"column {str(values.name)!r} contains {kind}, but {len(known):,} of its values "
@@ -125,16 +164,19 @@ def _encode(
 ) -> tuple[EncodedColumn, NDArray[np.float32]]:
     import pandas as pd
 
-    name = str(column.name)
+    name, given = str(column.name), kind
     if kind is None and isinstance(column.dtype, pd.CategoricalDtype):
         kind = "categories"
     elif kind is None and _is_text_of_numbers(column):
         kind = "numbers"
-    values = as_kind(column, kind)
+    values, shift = as_kind(column, kind), 0.0
     if kind == "numbers":
-        remedy = f", unless you pass {api:categorical={[name]}}"
+        remedy = "" if given else f", unless you pass {api:categorical={[name]}}"
         warn_of_misfits(column[(column.notna() & values.isna()).to_numpy()], kind, remedy)
-    vectorizer = _vectorizer(targets, random_state)
+    if values.dtype.kind in "iuf":
+        shift = _shift_of(values)
+        values = values - shift if shift else values
+    vectorizer = _vectorizer(values, targets, random_state)
     if kind == "categories":  # even if their text is that of numbers
         few = values.nunique() <= MAX_LEVELS
         encoder = vectorizer.low_cardinality if few else vectorizer.high_cardinality
@@ -148,9 +190,8 @@ def _encode(
     found = kind or KINDS.get(vectorizer.column_to_kind_.get(name, ""), "empty")
     steps = [step for step in vectorizer.all_processing_steps_[name] if hasattr(step, "transform")]
     outputs = [str(output) for output in encoded.columns]
-    result = EncodedColumn(
-        name, found, _details(values, found, steps), outputs, kind is not None, steps
-    )
+    details = _details(values, found, steps, shift)
+    result = EncodedColumn(name, found, details, outputs, kind is not None, shift, steps)
     return result, _as_matrix(encoded, len(column))
 
 
@@ -161,32 +202,53 @@ def _is_text_of_numbers(column: pd.Series) -> bool:
     if pd.api.types.is_numeric_dtype(column.dtype) or column.dtype.kind in "mMc":
         return False
     text = as_text(column).dropna()
-    share = pd.to_numeric(text, errors="coerce").notna().mean() if len(text) else 0.0
-    return bool(share >= NEARLY)
+    if len(text) == 0:
+        return False
+    if text.str.fullmatch(r"[-+]?\d+,\d+").mean() >= NEARLY:
+        raise ValueError("its numbers have decimal commas")
+    return bool(as_numbers(text).notna().mean() >= NEARLY)
 
 
-def _details(values: pd.Series, kind: str, steps: list[Any]) -> str:
+def _shift_of(values: pd.Series) -> float:
+    """Return the mean of numbers whose differences float32 would round, else 0."""
+    known = values.dropna().to_numpy(np.float64)
+    if known.size == 0 or not np.isfinite(known).all():
+        return 0.0
+    with np.errstate(over="ignore"):
+        rounds = np.abs(known).max() > MAX_OFFSET * known.std()
+    return float(np.round(known.mean())) if rounds and np.ptp(known) > 0 else 0.0
+
+
+def _details(values: pd.Series, kind: str, steps: list[Any], shift: float) -> str:
     if kind == "categories":
-        last = {"TargetEncoder": ", means of targets", "StringEncoder": ", parts of the text"}
-        n_levels = as_text(values).nunique()
+        last = {"Pipeline": ", means of targets", "StringEncoder": ", parts of the text"}
+        n_levels = values.nunique()
         text = f"{n_levels:,} level{'s' * (n_levels != 1)}"
         return text + last.get(type(steps[-1]).__name__, "")
     missing = int(values.isna().sum())
-    return f"{missing:,} missing" if missing and kind != "empty" else ""
+    details = [f"{missing:,} missing"] if missing and kind != "empty" else []
+    return ", ".join([*details, f"less {shift:,.0f}"] if shift else details)
 
 
-def _vectorizer(targets: TableTargets | None, random_state: Any) -> Any:
+def _vectorizer(values: pd.Series, targets: TableTargets | None, random_state: Any) -> Any:
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
     skrub = import_skrub()
     levels = OneHotEncoder(
         drop="if_binary", dtype="float32", handle_unknown="ignore", sparse_output=False
     )
-    many: Any = skrub.StringEncoder(n_components=MAX_LEVELS)
-    if targets is not None and targets.kind is not None:
-        many = TargetEncoder(target_type=targets.kind, random_state=random_state)
+    many: Any = skrub.StringEncoder(n_components=MAX_LEVELS, random_state=random_state)
+    counts = values.value_counts(dropna=False)
+    frequent = counts[counts >= MIN_LEVEL_ROWS].sum() >= MIN_FREQUENT * len(values)
+    if frequent and targets is not None and targets.kind is not None:
+        many = make_pipeline(
+            OrdinalEncoder(
+                min_frequency=MIN_LEVEL_ROWS, handle_unknown="use_encoded_value", unknown_value=-1
+            ),
+            TargetEncoder(target_type=targets.kind, random_state=random_state),
+        )
     return skrub.TableVectorizer(
         cardinality_threshold=MAX_LEVELS + 1,
         low_cardinality=levels,
@@ -203,35 +265,6 @@ def import_skrub() -> Any:
     except ImportError as error:
         raise ImportError("encoding a table needs skrub: pip install 'hssvm[tables]'") from error
     return skrub
-
-
-def as_kind(column: pd.Series, kind: str | None) -> pd.Series:
-    """Return a dense column, converted if its kind is given."""
-    import pandas as pd
-
-    if isinstance(column.dtype, pd.SparseDtype):
-        column = column.sparse.to_dense()
-    column = column.infer_objects()
-    if column.dtype == object and any(issubclass(t, COLLECTIONS) for t in set(map(type, column))):
-        raise ValueError("it contains lists or other collections")
-    if column.dtype.kind == "m" and kind != "categories":
-        column = column.dt.total_seconds()
-    if column.dtype.kind == "c":
-        raise ValueError("it contains complex numbers")
-    if kind == "numbers":
-        return pd.to_numeric(column, errors="coerce").astype(np.float64)
-    return as_text(column) if kind == "categories" else column
-
-
-def as_text(values: pd.Series) -> pd.Series:
-    """Convert values to text; missing ones are None, and whole numbers have no decimal point."""
-    import pandas as pd
-
-    missing = values.isna()
-    if pd.api.types.is_float_dtype(values) and (values[~missing] % 1 == 0).all():
-        values = values.astype("Int64")
-    text = values.astype(str)
-    return text.astype(object).where(~(missing | text.isin(NULL_STRINGS)), None)
 
 
 def _apply(step: Any, values: Any) -> Any:

@@ -26,7 +26,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     recognized. This class chooses what suits a kernel: missing numbers become the mean, beside an
     indicator; categories of few levels are one-hot encoded, and those of many levels become the
     mean of the targets of each level, cross-fitted; dates become years, months, days, hours and
-    weekdays, and their total. Indicators keep the range 1 when the estimator scales them.
+    weekdays, and their total. The estimator must scale the features: ``scaling="standard"``, or
+    `SVCCV` and `SVRCV`, which choose a scaling. Indicators keep the range 1 there.
+
+    Levels with fewer than five rows have one mean in common. If most levels are that rare, if there
+    are no targets, or if classes are rare, a column becomes ten features of the parts of its text.
+    Targets that are integers with at most 20 different values count as classes.
 
     It is used instead of `skrub.tabular_pipeline` because it also accepts new columns, another
     order of the columns, and frames of another library in `predict`; its errors name the column;
@@ -41,7 +46,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ignored : sequence of str, default=()
         Columns that are not used.
     random_state : int, RandomState or None, default=0
-        Determines the parts of the rows that cross-fit the means of targets.
+        Determines the parts of the rows that cross-fit the means of targets, and the features of
+        the parts of text.
 
     Attributes
     ----------
@@ -64,7 +70,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ... })
     >>> y = (frame["city"] == "Rome").map({True: "south", False: "north"})
     >>> model = make_pipeline(TableEncoder(), SVC(scaling="standard")).fit(frame, y)
-    >>> model.predict(pd.DataFrame({"rooms": [3, None], "city": ["Rome", "Paris"]}))
+    >>> model.predict(pd.DataFrame({"rooms": [3, None], "city": ["Rome", "Oslo"]}))
     array(['south', 'north'], dtype=object)
     >>> print(model[0].describe())
     city   categories  2 levels
@@ -117,11 +123,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = frame.shape[1]
         self.columns_, parts = list[EncodedColumn](), []
-        for name in frame.columns:
-            if name in self.ignored:
-                continue
-            kind = "categories" if name in self.categorical else None
-            kind = "numbers" if name in self.numeric else kind
+        kinds: dict[str, str | None] = {str(name): "categories" for name in self.categorical}
+        kinds |= {str(name): "numbers" for name in self.numeric}
+        ignored = {str(name) for name in self.ignored}
+        for name in (name for name in frame.columns if name not in ignored):
+            kind = kinds.get(name)
             column, values = encode_column(frame[name], kind, targets, self.random_state)
             self.columns_.append(column)
             parts.append(values)
@@ -131,7 +137,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Encode rows.
 
         Columns are matched by name, and others are not used. New levels count as none of those
-        known.
+        known; if there are only two, they count as the first, with a warning.
 
         Parameters
         ----------
@@ -146,8 +152,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         used = [column.name for column in self.columns_ if column.outputs]
         if missing := lacking(frame, used):
             raise ValueError(
-                f"X has no column {missing}, which the model was trained on; add it, or train "
-                "without it"
+                f"X has no {missing}, which the model was trained on; add what is missing, or "
+                "train without it"
             )
         parts = [column.transform(frame[column.name]) for column in self.columns_ if column.outputs]
         return self._joined(parts, len(frame))
@@ -168,6 +174,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Column of the table that each encoded feature belongs to, (n_outputs,)."""
         names = [column.name for column in self.columns_ for _ in column.outputs]
         return np.array(names, dtype=object)
+
+    @property
+    def target_columns_(self) -> list[str]:
+        """Columns that are encoded by means of targets."""
+        return [column.name for column in self.columns_ if column.uses_targets]
 
     def sum_by_column(self, values: Any) -> NDArray[Any]:
         """Sum values of the encoded features, such as importances, over each column of the table.
@@ -213,12 +224,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             names = getattr(self, parameter)
             if isinstance(names, str):
                 raise ValueError(f"{parameter} must be a list of names, got {names!r}")
-            if missing := lacking(frame, list(names)):
-                raise value_error(f"X has no column {missing}, which {api:{parameter}} names")
-        both = sorted(set(self.categorical) & set(self.numeric))
+            if missing := lacking(frame, [str(name) for name in names]):
+                raise value_error(f"X has no {missing}, which {api:{parameter}} names")
+        categorical, numeric, ignored = (
+            {*map(str, names)} for names in (self.categorical, self.numeric, self.ignored)
+        )
+        both = sorted(categorical & numeric)
         if both:
             raise value_error(f"{listed(both)} cannot be both {api:categorical} and {api:numeric}")
-        if set(frame.columns) <= set(self.ignored):
+        if set(frame.columns) <= ignored:
             raise ValueError("X has no columns that are used; ignore fewer columns")
 
     def _joined(self, parts: list[NDArray[np.float32]], n_rows: int) -> NDArray[np.float32]:

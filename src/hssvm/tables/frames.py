@@ -27,12 +27,12 @@ def as_frame(X: Any) -> pd.DataFrame:
 
     if isinstance(X, pd.DataFrame):
         frame = X.copy(deep=False)
-    elif hasattr(X, "to_pandas"):  # Polars, which needs PyArrow for this, and PyArrow
-        frame = X.to_pandas()
-    elif hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"):
+    elif hasattr(X, "__arrow_c_stream__"):  # Polars, PyArrow
         import pyarrow
 
-        frame = pyarrow.table(X).to_pandas()
+        frame = pyarrow.table(X).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    elif hasattr(X, "collect"):
+        raise ValueError("X must be a table, but it is a query; call its method collect()")
     else:
         X = np.asarray(X)
         if X.ndim != 2:
@@ -48,8 +48,9 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def lacking(frame: pd.DataFrame, names: Sequence[str]) -> str:
-    """Format the names of the columns that a frame lacks; empty if there are none."""
-    return listed([name for name in names if name not in frame.columns])
+    """Return the columns that a frame lacks, such as "column 'a'"; empty if there are none."""
+    missing = [name for name in names if name not in frame.columns]
+    return f"column{'s' * (len(missing) > 1)} {listed(missing)}" if missing else ""
 
 
 def listed(names: Sequence[str]) -> str:

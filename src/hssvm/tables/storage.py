@@ -8,32 +8,49 @@ from __future__ import annotations
 
 import base64
 import io
+import json
+import warnings
 import zipfile
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
+from hssvm.exceptions import DataWarning
 from hssvm.persistence.archive import require
 from hssvm.tables.columns import KINDS, EncodedColumn, import_skrub
 from hssvm.tables.encoder import TableEncoder
 
-TYPES = [
-    "datetime.timedelta", "datetime.timezone", "numpy.dtype", "pandas.DatetimeTZDtype",
+OBJECTS = {
+    "datetime.timedelta", "datetime.timezone", "pandas.DatetimeTZDtype",
+    "sklearn.decomposition._truncated_svd.TruncatedSVD",
+    "sklearn.feature_extraction.text.TfidfTransformer",
+    "sklearn.feature_extraction.text.TfidfVectorizer",
+    "sklearn.impute._base.MissingIndicator", "sklearn.impute._base.SimpleImputer",
+    "sklearn.pipeline.Pipeline", "sklearn.preprocessing._encoders.OneHotEncoder",
+    "sklearn.preprocessing._encoders.OrdinalEncoder",
+    "sklearn.preprocessing._target_encoder.TargetEncoder",
     "skrub._clean_categories.CleanCategories", "skrub._clean_null_strings.CleanNullStrings",
     "skrub._datetime_encoder.DatetimeEncoder", "skrub._drop_uninformative.DropUninformative",
-    "skrub._duration_to_float.DurationToFloat", "skrub._scaling_factor.scaling_factor",
-    "skrub._string_encoder.StringEncoder", "skrub._to_datetime.ToDatetime",
-    "skrub._to_float.ToFloat", "skrub._to_str.ToStr", "zoneinfo.ZoneInfo",
-]  # fmt: skip
-"""Types that a file may contain, besides those of scikit-learn and NumPy that skops knows."""
-
-STEPS = {
-    "CleanCategories", "CleanNullStrings", "DatetimeEncoder", "DropUninformative",
-    "DurationToFloat", "OneHotEncoder", "Pipeline", "SimpleImputer", "StringEncoder",
-    "TargetEncoder", "ToDatetime", "ToFloat", "ToStr",
+    "skrub._duration_to_float.DurationToFloat", "skrub._string_encoder.StringEncoder",
+    "skrub._to_datetime.ToDatetime", "skrub._to_float.ToFloat", "skrub._to_str.ToStr",
+    "zoneinfo.ZoneInfo",
 }  # fmt: skip
-"""Classes of the transformers."""
+"""Types of objects that a file may contain, and no others that skops would trust."""
+
+DATA_LOADERS = {
+    "DTypeNode", "DictNode", "JsonNode", "ListNode", "NdArrayNode", "TupleNode", "TypeNode",
+}  # fmt: skip
+OBJECT_LOADERS = {"ConstructorFromReduceNode", "ObjectNode"}
+"""What skops may do: make values of Python and NumPy, and objects of `OBJECTS`, but call no
+functions or methods that a file names."""
+
+FIXED = {"input": '"content"', "memory": "null"}
+"""Attributes that would read files."""
+
+PIPELINES = {("DatetimeEncoder", "SimpleImputer"), ("OrdinalEncoder", "TargetEncoder")}
+"""Steps of pipelines, by their classes."""
 
 MAX_GROWTH, MAX_BYTES = 200, 2**28
 """Maximum size of the transformers relative to their compressed size, and in bytes."""
@@ -54,6 +71,7 @@ def pack_encoder(encoder: TableEncoder) -> dict[str, Any]:
                 "details": column.details,
                 "outputs": column.outputs,
                 "converted": column.converted,
+                "shift": column.shift,
             }
             for column in encoder.columns_
         ],
@@ -66,6 +84,8 @@ def unpack_encoder(path: Any, document: Any) -> TableEncoder:
     import_skrub()
     skops = _import_skops()
     try:
+        writer = document["skrub"]
+        require(writer == version("skrub"), "its version of skrub is another")
         return _unpack(document, skops)
     except MemoryError:
         raise
@@ -84,13 +104,15 @@ def _unpack(document: Any, skops: Any) -> TableEncoder:
     packed = base64.b64decode(document["steps"], validate=True)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         n_bytes = sum(entry.file_size for entry in archive.infolist())
-    require(n_bytes <= min(MAX_BYTES, MAX_GROWTH * len(packed)), "it is too large")
-    unknown = sorted(set(skops.get_untrusted_types(data=packed)) - set(TYPES))
-    require(not unknown, f"it contains {', '.join(unknown)}")
-    steps = skops.loads(packed, trusted=TYPES)
+        require(n_bytes <= min(MAX_BYTES, MAX_GROWTH * len(packed)), "it is too large")
+        _check_schema(json.loads(archive.read("schema.json")))
+    steps = skops.loads(packed, trusted=[*OBJECTS, "numpy.dtype"])
     require(type(steps) is list and all(type(its) is list for its in steps), "it has no steps")
-    classes = {type(step).__name__ for its_steps in steps for step in its_steps}
-    require(classes <= STEPS, "it contains something else than transformers")
+    for step in (step for its_steps in steps for step in its_steps):
+        require(hasattr(step, "transform"), "it contains something else than transformers")
+        if isinstance(step, Pipeline):
+            classes = tuple(type(inner).__name__ for _, inner in step.steps)
+            require(classes in PIPELINES, f"it contains a pipeline of {', '.join(classes)}")
     encoder = TableEncoder(**_parameters(columns, names))
     encoder.feature_names_in_, encoder.n_features_in_ = np.array(names, dtype=object), len(names)
     encoder.columns_ = [
@@ -99,6 +121,24 @@ def _unpack(document: Any, skops: Any) -> TableEncoder:
     ]
     _try(encoder)
     return encoder
+
+
+def _check_schema(node: Any) -> None:
+    """Refuse all types and loaders that encoders do not need, wherever they are."""
+    if isinstance(node, list):
+        for part in node:
+            _check_schema(part)
+    if not isinstance(node, dict):
+        return
+    if "__loader__" in node:
+        loader, module = node["__loader__"], node.get("__module__")
+        name = f"{module}.{node.get('__class__')}"
+        data = loader in DATA_LOADERS and module in ("builtins", "numpy")
+        require(data or (loader in OBJECT_LOADERS and name in OBJECTS), f"it contains {name}")
+    for key, part in node.items():
+        if key in FIXED and isinstance(part, dict):
+            require(part.get("content") == FIXED[key], f"it reads files: {key}")
+        _check_schema(part)
 
 
 def _parameters(columns: list[Any], names: list[str]) -> dict[str, Any]:
@@ -115,7 +155,8 @@ def _unpack_column(entry: Any, steps: Any, names: list[str]) -> EncodedColumn:
     column = EncodedColumn(**entry, steps=steps)
     valid = column.name in names and column.kind in {*KINDS.values(), "empty"}
     valid = valid and type(column.details) is str and type(column.converted) is bool
-    valid = valid and _are_names(column.outputs)
+    valid = valid and type(column.shift) is float and np.isfinite(column.shift)
+    valid = valid and column.details.isprintable() and _are_names(column.outputs)
     require(valid, "a column is invalid")
     return column
 
@@ -132,7 +173,9 @@ def _try(encoder: TableEncoder) -> None:
     require(len(set(names)) == len(names), "two columns have the same name")
     row = pd.DataFrame({name: pd.Series([None], dtype=object) for name in names})
     n_outputs = len(encoder.get_feature_names_out())
-    require(encoder.transform(row).shape == (1, n_outputs), "its outputs are wrong")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        require(encoder.transform(row).shape == (1, n_outputs), "its outputs are wrong")
 
 
 def _import_skops() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ MAX_CLASSES = 20
 feature to every column."""
 
 MIN_ROWS_OF_CLASS = 5
-"""Rows of the rarest class, so that each of five parts of the rows has one."""
+"""Rows of the rarest class, so that each of five parts of the rows has one. If there are fewer,
+numbers are values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +43,15 @@ def targets_of(y: Any) -> TableTargets:
     y = np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"y must have one dimension, but it has {y.ndim}; pass y.ravel()")
-    if y.dtype.kind == "O":  # text of pandas, or numbers with missing ones
-        y = y.astype(str)
+    if y.dtype.kind == "O":
+        all_numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in y)
+        y = y.astype(np.float64 if all_numbers else str)
     distinct, counts = np.unique(y, return_counts=True)
     if y.dtype.kind == "f" and not np.isfinite(distinct).all():
         raise ValueError("y contains NaN or infinity; leave out these rows")
-    numbers = y.dtype.kind in "iuf"
-    if numbers and (distinct.size > MAX_CLASSES or (distinct != np.round(distinct)).any()):
+    rare = distinct.size > MAX_CLASSES or counts.min() < MIN_ROWS_OF_CLASS
+    if y.dtype.kind in "iuf" and (rare or (distinct != np.round(distinct)).any()):
         return TableTargets(y.astype(np.float64), "continuous")
-    if not 2 <= distinct.size <= MAX_CLASSES or counts.min() < MIN_ROWS_OF_CLASS:
+    if rare or distinct.size == 1:
         return TableTargets(y, None)
     return TableTargets(y, "binary" if distinct.size == 2 else "multiclass")

@@ -102,6 +102,7 @@ def cv(
     encoder = reading.make_encoder(categorical, numeric)
     with working(threads), showing(err, quiet) as progress:
         table, encoder = reading.read_training(data, progress, rule, layout, encoder, labels=True)
+        reading.warn_of_target_means(encoder)
         if class_weight is not None:
             weights = parsing.parse_class_weight(class_weight, table.y)
             estimator.set_params(class_weight=weights)

@@ -95,7 +95,8 @@ def _message(X: Any, text: list[int], dates: list[int], missing: list[int]) -> s
     clauses = [_clause([X.columns[p] for p in where], what) for where, what in found if where]
     return (
         f"X must contain numbers, but {' and '.join(clauses)}; encode the columns with "
-        "hssvm.tables.TableEncoder: make_pipeline(TableEncoder(), model)"
+        "hssvm.tables.TableEncoder: make_pipeline(TableEncoder(), model), where the model has "
+        'scaling="standard"'
     )
 
 

@@ -125,6 +125,11 @@ class SavableEstimator(BaseEstimator):
 
     def _pack_encoder(self, encoder: Any) -> Any:
         """Convert the encoder in front of this model to JSON values."""
+        if not hasattr(encoder, "pack"):
+            raise TypeError(
+                f"encoder must be a hssvm.tables.TableEncoder, got {type(encoder).__name__}; store "
+                "other pipelines with skops or joblib"
+            )
         n_outputs = len(encoder.get_feature_names_out())
         if n_outputs != self.n_features_in_:
             raise ValueError(
