@@ -20,6 +20,7 @@ MODULES = {
     "tuning": "benchmarks.peers.tuning",
     "busy": "benchmarks.micro.busy",
     "reduced": "benchmarks.micro.reduced",
+    "explained": "benchmarks.micro.explained",
     "multi_class": "benchmarks.peers.multi_class",
     "precomputed": "benchmarks.kernels.precomputed",
     "growth": "benchmarks.scaling.growth",

@@ -25,6 +25,8 @@ struct Pair {
     double *before, *values;
 };
 
+constexpr Index most_nodes = 4;  // of a pass
+
 alignas(64) constexpr double ones[n_lanes] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 HSS_INLINE double largest_lane(const Lanes& values) {
@@ -34,7 +36,7 @@ HSS_INLINE double largest_lane(const Lanes& values) {
 }
 
 // P of the ellipses, and prod max(a, b): the largest of the eight support vectors
-HSS_INLINE double bounds_body(const Pair& pair, const double* widths, double* products) {
+HSS_INLINE double bounds_of(const Pair& pair, const double* widths, double* products) {
     Lanes largest = lanes(pair.common), product[n_ellipses];
     for (Index e = 0; e < n_ellipses; ++e) product[e] = largest;
     for (Index i = 0; i < pair.d; ++i) {
@@ -47,12 +49,10 @@ HSS_INLINE double bounds_body(const Pair& pair, const double* widths, double* pr
     for (Index e = 0; e < n_ellipses; ++e) products[e] = largest_lane(product[e]);
     return largest_lane(largest);
 }
-HSS_CLONES(double, bounds, (const Pair& pair, const double* widths, double* products), bounds_body,
-           (pair, widths, products))
 
 // Adds the part of N nodes, which are computed together to keep the units of the CPU busy.
 template <Index N>
-HSS_INLINE void add_nodes_body(const Pair pair, const double* nodes, const double* weights) {
+HSS_INLINE void add_nodes(const Pair& pair, const double* nodes, const double* weights) {
     Lanes product[N];
     for (Index n = 0; n < N; ++n) product[n] = lanes(pair.common) * weights[n];
     double* before = pair.before;
@@ -79,30 +79,24 @@ HSS_INLINE void add_nodes_body(const Pair pair, const double* nodes, const doubl
         }
     }
 }
-constexpr Index most_nodes = 4;
-HSS_CLONES(void, add_four, (const Pair& pair, const double* nodes, const double* weights),
-           add_nodes_body<4>, (pair, nodes, weights))
-HSS_CLONES(void, add_three, (const Pair& pair, const double* nodes, const double* weights),
-           add_nodes_body<3>, (pair, nodes, weights))
-HSS_CLONES(void, add_two, (const Pair& pair, const double* nodes, const double* weights),
-           add_nodes_body<2>, (pair, nodes, weights))
-HSS_CLONES(void, add_one, (const Pair& pair, const double* nodes, const double* weights),
-           add_nodes_body<1>, (pair, nodes, weights))
 
-inline void add_pair(const Pair& pair, const Rules& rules, Index exact_rule) {
-    double products[n_ellipses];
-    const double largest = bounds(pair, rules.widths, products);
-    const Index rule = rules.rule_for(largest, products, exact_rule);
-    if (rule < 0) return;
+HSS_INLINE void add_pair(const Pair& pair, const Rules& rules, Index exact_rule) {
+    Index rule = exact_rule;
+    if (rules.size(exact_rule) > most_nodes) {  // else the bounds cost more than they save
+        double products[n_ellipses];
+        const double largest = bounds_of(pair, rules.widths, products);
+        rule = rules.rule_for(largest, products, exact_rule);
+        if (rule < 0) return;
+    }
     Index n = rules.ends[rule], end = rules.ends[rule + 1];
     while (n < end) {
         const Index left = end - n, now = left == 5 ? 3 : std::min(left, most_nodes);
         const double *nodes = rules.nodes + n, *weights = rules.weights + n;
         switch (now) {
-            case 4: add_four(pair, nodes, weights); break;
-            case 3: add_three(pair, nodes, weights); break;
-            case 2: add_two(pair, nodes, weights); break;
-            default: add_one(pair, nodes, weights);
+            case 4: add_nodes<4>(pair, nodes, weights); break;
+            case 3: add_nodes<3>(pair, nodes, weights); break;
+            case 2: add_nodes<2>(pair, nodes, weights); break;
+            default: add_nodes<1>(pair, nodes, weights);
         }
         n += now;
     }

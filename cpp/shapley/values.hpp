@@ -17,8 +17,8 @@
 
 namespace shapley {
 
-constexpr Index block_numbers = Index(1) << 21;  // of the background factors: 16 MB
-constexpr Index tile_rows = 4;
+constexpr Index block_numbers = Index(1) << 16;  // of the background factors: 512 kB
+constexpr Index tile_rows = 16;
 
 // support : (n, p), W : (n, k), X : (m, p), background : (n_background, p)
 struct Problem {
@@ -30,6 +30,21 @@ struct Problem {
     Index n_background;
 };
 
+// base[c] += sum of coefficients[c] times the product of the factors b, times a weight
+HSS_INLINE void add_base_body(const double* b, Index p, double weight, const double* coefficients,
+                              Index k, double* base) {
+    Lanes product = lanes(ones) * weight;
+    for (Index j = 0; j < p; ++j) product = product * lanes(b + j * n_lanes);
+    for (Index c = 0; c < k; ++c) {
+        const Lanes terms = product * lanes(coefficients + c * n_lanes);
+        for (Index l = 0; l < n_lanes; ++l) base[c] += terms[l];
+    }
+}
+HSS_CLONES(void, add_base,
+           (const double* b, Index p, double weight, const double* coefficients, Index k,
+            double* base),
+           add_base_body, (b, p, weight, coefficients, k, base))
+
 // A block of support vectors, in groups of eight; the last group is filled up with coefficients 0.
 class Block {
     const Problem& problem_;
@@ -38,47 +53,43 @@ class Block {
     double *support_, *coefficients_, *factors_;
 
   public:
-    Index n_groups;
+    Index n_groups = 0;
 
-    Block(const Problem& problem, const Terms& terms, Index begin, Index end)
-        : problem_(problem), terms_(terms), n_groups((end - begin + n_lanes - 1) / n_lanes) {
-        const Index p = terms.n_features, k = problem.k;
+    Block(const Problem& problem, const Terms& terms) : problem_(problem), terms_(terms) {}
+
+    // Takes the support vectors begin .. end, and computes their factors with the background.
+    void fill(Index begin, Index end) {
+        const Index p = terms_.n_features, k = problem_.k;
+        n_groups = (end - begin + n_lanes - 1) / n_lanes;
         support_ = support_buffer_.take(n_groups * p * n_lanes);
         coefficients_ = coefficient_buffer_.take(n_groups * k * n_lanes);
-        for (Index i = 0; i < n_groups * n_lanes; ++i) {
-            const Index g = i / n_lanes, l = i % n_lanes, row = std::min(begin + i, end - 1);
-            for (Index j = 0; j < p; ++j)
-                support_[(g * p + j) * n_lanes + l] = problem.support[row * p + j];
-            for (Index c = 0; c < k; ++c)
-                coefficients_[(g * k + c) * n_lanes + l] =
-                    begin + i < end ? problem.W[row * k + c] : 0.0;
-        }
-        factors_ = factor_buffer_.take(n_groups * problem.n_background * p * n_lanes);
+        factors_ = factor_buffer_.take(n_groups * problem_.n_background * p * n_lanes);
         hss::parallel_for(n_groups, [&](Index g) {
-            for (Index z = 0; z < problem.n_background; ++z)
-                factors(terms, problem.background + z * p, support(g), factors_at(g, z));
+            for (Index l = 0; l < n_lanes; ++l) {
+                const Index i = begin + g * n_lanes + l, row = std::min(i, end - 1);
+                for (Index j = 0; j < p; ++j)
+                    support_[(g * p + j) * n_lanes + l] = problem_.support[row * p + j];
+                for (Index c = 0; c < k; ++c)
+                    coefficients_[(g * k + c) * n_lanes + l] =
+                        i < end ? problem_.W[row * k + c] : 0.0;
+            }
+            for (Index z = 0; z < problem_.n_background; ++z)
+                factors(terms_, problem_.background + z * p, support(g), factors_of(g, z));
         });
     }
 
     const double* support(Index g) const { return support_ + g * terms_.n_features * n_lanes; }
     const double* coefficients(Index g) const { return coefficients_ + g * problem_.k * n_lanes; }
-    double* factors_at(Index g, Index z) {
+    double* factors_of(Index g, Index z) const {
         return factors_ + (g * problem_.n_background + z) * terms_.n_features * n_lanes;
     }
 
     // base[c] += sum_z w_z f_c(z)
-    void add_base(double* base) {
+    void add_to(double* base) const {
         for (Index g = 0; g < n_groups; ++g)
-            for (Index z = 0; z < problem_.n_background; ++z) {
-                double product[n_lanes];
-                std::fill_n(product, n_lanes, problem_.background_weight[z]);
-                const double* b = factors_at(g, z);
-                for (Index i = 0; i < terms_.n_features * n_lanes; ++i)
-                    product[i % n_lanes] *= b[i];
-                for (Index c = 0; c < problem_.k; ++c)
-                    for (Index l = 0; l < n_lanes; ++l)
-                        base[c] += coefficients(g)[c * n_lanes + l] * product[l];
-            }
+            for (Index z = 0; z < problem_.n_background; ++z)
+                add_base(factors_of(g, z), terms_.n_features, problem_.background_weight[z],
+                         coefficients(g), problem_.k, base);
     }
 };
 
@@ -99,24 +110,33 @@ struct Differences {
     }
 };
 
-// Adds the part of a block of support vectors to the values (k, p, lanes) of a row.
-inline void add_row(const Problem& problem, const Terms& terms, const Rules& rules, Block& block,
-                    const double* x, Index g, const Differences& differences, double* a,
-                    double* before, double* values) {
+// Adds the part of eight support vectors to the values (k, p, lanes) of a row, for all background
+// rows. a and before are scratch.
+HSS_INLINE void add_row_body(const Problem& problem, const Terms& terms, const Rules& rules,
+                             const double* support, const double* coefficients, const double* b,
+                             const double* x, const Differences& differences, double* a,
+                             double* before, double* values) {
     const Index p = terms.n_features;
-    factors(terms, x, block.support(g), a);
-    for (Index z = 0; z < problem.n_background; ++z) {
+    factors_body(terms, x, support, a);
+    for (Index z = 0; z < problem.n_background; ++z, b += p * n_lanes) {
         const Index begin = differences.ends[z], d = differences.ends[z + 1] - begin;
         if (d == 0) continue;
         alignas(64) double common[n_lanes];
-        std::fill_n(common, n_lanes, problem.background_weight[z]);
+        Lanes product = lanes(ones) * problem.background_weight[z];
         for (Index i = differences.same_ends[z]; i < differences.same_ends[z + 1]; ++i)
-            for (Index l = 0; l < n_lanes; ++l) common[l] *= a[differences.same[i] * n_lanes + l];
-        add_pair({a, block.factors_at(g, z), differences.features.data() + begin, d, p,
-                  block.coefficients(g), common, problem.k, before, values},
+            product = product * lanes(a + differences.same[i] * n_lanes);
+        lanes(common) = product;
+        add_pair({a, b, differences.features.data() + begin, d, p, coefficients, common, problem.k,
+                  before, values},
                  rules, differences.exact_rule[z]);
     }
 }
+HSS_CLONES(void, add_row,
+           (const Problem& problem, const Terms& terms, const Rules& rules, const double* support,
+            const double* coefficients, const double* b, const double* x,
+            const Differences& differences, double* a, double* before, double* values),
+           add_row_body,
+           (problem, terms, rules, support, coefficients, b, x, differences, a, before, values))
 
 // values (m, k, p) and base (k,): sum_z w_z f(z)
 inline void shapley_values(const Problem& problem, const Terms& terms, const Rules& rules,
@@ -126,9 +146,10 @@ inline void shapley_values(const Problem& problem, const Terms& terms, const Rul
     std::fill_n(base, k, 0.0);
     const Index per_group = std::max<Index>(1, problem.n_background * p * n_lanes);
     const Index block_size = std::max<Index>(1, block_numbers / per_group) * n_lanes;
+    Block block(problem, terms);
     for (Index begin = 0; begin < problem.n; begin += block_size) {
-        Block block(problem, terms, begin, std::min(problem.n, begin + block_size));
-        block.add_base(base);
+        block.fill(begin, std::min(problem.n, begin + block_size));
+        block.add_to(base);
         hss::parallel_for((m + tile_rows - 1) / tile_rows, [&](Index tile) {
             static thread_local LaneBuffer a_buffer, before_buffer, value_buffer;
             static thread_local Differences differences[tile_rows];
@@ -141,8 +162,9 @@ inline void shapley_values(const Problem& problem, const Terms& terms, const Rul
                 differences[i].find(problem.X + (first + i) * p, problem, p, rules);
             for (Index g = 0; g < block.n_groups; ++g)
                 for (Index i = 0; i < n_rows; ++i)
-                    add_row(problem, terms, rules, block, problem.X + (first + i) * p, g,
-                            differences[i], a, before, sums + i * k * p * n_lanes);
+                    add_row(problem, terms, rules, block.support(g), block.coefficients(g),
+                            block.factors_of(g, 0), problem.X + (first + i) * p, differences[i], a,
+                            before, sums + i * k * p * n_lanes);
             for (Index i = 0; i < n_rows * k * p; ++i)
                 for (Index l = 0; l < n_lanes; ++l)
                     values[first * k * p + i] += sums[i * n_lanes + l];

@@ -138,13 +138,12 @@ class ExplanationDisplay:
         ax.vlines(ends[1:], places[1:] - 0.35, places[:-1] + 0.35, "0.6", linewidth=0.8)
         ax.axvline(self.base_value, color="0.6", linewidth=0.8, linestyle=":")
         low, high = min(starts.min(), ends.min()), max(starts.max(), ends.max())
-        margin = 0.16 * ((high - low) or 1.0)
-        ax.set_xlim(low - margin, high + margin)
-        for place, step, end in zip(places, steps, ends, strict=True):
-            side = 1 if step >= 0 else -1
+        width = (high - low) or 1.0
+        ax.set_xlim(low - 0.05 * width, high + 0.25 * width)  # with space for the last label
+        for place, step, right in zip(places, steps, np.maximum(starts, ends), strict=True):
             ax.annotate(
-                f"{step:+.3g}", (end, place), (3 * side, 0), textcoords="offset points",
-                va="center", ha="left" if step >= 0 else "right", fontsize="small",
+                f"{step:+.3g}", (right, place), (3, 0), textcoords="offset points",
+                va="center", fontsize="small",
             )  # fmt: skip
         ax.set_yticks(places, labels)
         ax.set_ylim(steps.size - 0.4, -0.6)

@@ -33,7 +33,6 @@ RADII = np.geomspace(1.05, 100, 200)
 """Candidates for rho."""
 
 
-@lru_cache(maxsize=32)
 def rules_for(n_features: int) -> _core.ShapleyRules:
     """Return the rules for products of a number of factors, the fewest nodes first.
 
@@ -41,16 +40,23 @@ def rules_for(n_features: int) -> _core.ShapleyRules:
     ----------
     n_features : int
     """
+    return _core.ShapleyRules(*_arrays_for(n_features, TOLERANCE))
+
+
+@lru_cache(maxsize=32)
+def _arrays_for(
+    n_features: int, tolerance: float
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats, Floats, float]:
     radii = np.array([min(most, _best_radius(share * n_features)) for share, most in ELLIPSES])
     sizes = np.array(_sizes(n_features, radii))
     rules = [roots_legendre(n) for n in sizes]
-    return _core.ShapleyRules(
+    return (
         np.concatenate([[0], np.cumsum(sizes)]),
         np.concatenate([(nodes + 1) / 2 for nodes, _ in rules]),
         np.concatenate([weights / 2 for _, weights in rules]),
         _widths(radii),
-        TOLERANCE / _errors(radii, sizes[:, None]),
-        TOLERANCE,
+        tolerance / _errors(radii, sizes[:, None]),
+        tolerance,
     )
 
 

@@ -23,7 +23,7 @@ class FeatureImportancesMixin:
         if scales is None:
             raise AttributeError(
                 "feature_importances_ is available for fitted models with scaling='learned' or "
-                "'learned-quantiles'; for others, see sklearn.inspection.permutation_importance"
+                "'learned-quantiles'; for others, see feature_importances, a method that needs rows"
             )
         importances: NDArray[np.float64] = scales / scales.sum()
         return importances
