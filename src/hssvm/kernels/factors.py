@@ -8,8 +8,9 @@ features::
 
 with distances d of one feature each. The Gaussian and the Laplacian have a term with the same gamma
 for every feature. A product of kernels on groups of columns has the terms of all its parts, and a
-sum of kernels has several products. `Linear` and `HistogramIntersection` are sums of functions of
-one feature, which need no products at all.
+sum of kernels has several products. The exponential and the Matern kernels are sums of Gaussian
+kernels, up to an error of `hssvm.kernels.mixtures.MIXTURE_ERROR`. `Linear` and
+`HistogramIntersection` are sums of functions of one feature, which need no products at all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.kernels.composite import ColumnsKernel, Constant, ProductKernel, SumKernel
 from hssvm.kernels.inner import Linear
 from hssvm.kernels.laplacian import Laplacian
-from hssvm.kernels.radial import Gaussian
+from hssvm.kernels.mixtures import unit_mixture
+from hssvm.kernels.radial import Exponential, Gaussian, Matern32, Matern52
 from hssvm.kernels.similarities import Categorical, ChiSquared, HistogramIntersection
 
 
@@ -158,6 +160,13 @@ def _parts(kernel: Kernel, n_features: int) -> list[FactorKernel | AdditiveKerne
         kinds = np.full(n_features, DISTANCES[type(kernel)], np.int32)
         gammas = np.full(n_features, kernel.gamma, np.float64)  # type: ignore[attr-defined]
         return [FactorKernel(1.0, every, kinds, gammas)]
+    if isinstance(kernel, Exponential | Matern32 | Matern52):
+        kinds = np.full(n_features, Distance.SQUARED, np.int32)
+        pairs = zip(*unit_mixture(type(kernel)), strict=True)
+        return [
+            FactorKernel(float(w), every, kinds, np.full(n_features, v * kernel.gamma**2))
+            for v, w in pairs
+        ]
     if isinstance(kernel, Linear | HistogramIntersection):
         return [AdditiveKernel(1.0, every, isinstance(kernel, HistogramIntersection))]
     if isinstance(kernel, Constant):

@@ -37,9 +37,10 @@ def explain(
     the background (interventional Shapley values, as `shap.TreeExplainer` computes them for trees).
     The values of a row sum to its output minus the mean output of the background. They are exact
     up to rounding, for kernels that are products over the features: 'rbf', 'laplacian', and sums
-    and products of these on groups of columns; also for 'linear'. Features are in the units of
-    `X`, whatever the `scaling`. The time is proportional to the numbers of rows, support vectors,
-    background rows and features.
+    and products of these on groups of columns; also for 'linear'. 'exponential' and the Matern
+    kernels are explained as sums of Gaussian kernels, with a relative error of 1e-8, in more time.
+    Features are in the units of `X`, whatever the `scaling`. The time is proportional to the
+    numbers of rows, support vectors, background rows and features.
 
     Approximations are explained by the expansions of the leaves that predict a row, whose base
     value depends on the leaf.
