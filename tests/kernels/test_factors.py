@@ -85,7 +85,7 @@ def test_the_parts_sum_to_the_kernel(kernel, rng):
         Gaussian(1.0)[:1] * Linear()[1:],
         Polynomial(1.0)[:2],
     ],
-    ids=repr,
+    ids=lambda kernel: type(kernel).__name__,
 )
 def test_other_kernels_are_refused(kernel):
     with pytest.raises(ValueError, match=r"is not a product over the features.* gradient\(X\)"):
