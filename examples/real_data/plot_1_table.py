@@ -53,5 +53,5 @@ right.minorticks_off()
 right.spines[["top", "right"]].set_visible(False)
 
 # %%
-# ``print(model[0].describe())`` shows how each column was read, and ``model[-1].save(path,
-# encoder=model[0])`` writes both to one file.
+# ``print(model[0].describe())`` shows how each column was read, and ``hssvm.save(model, path)``
+# writes both to one file.

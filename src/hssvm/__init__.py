@@ -2,16 +2,15 @@
 
 `SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
 once; `SVR` is for regression, `OneClassSVM` for novelty detection; `Cells` and `HSS`
-are their approximations for many rows; `load` loads a saved model, `load_libsvm` a LIBSVM model;
-`patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
+are their approximations for many rows; `save` and `load` are for model files, `load_libsvm` for
+those of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
 The packages, each built on the next ones: `loading`; `model_selection`, `dask` (estimators for
 more than one machine), `dropin` (the classes of `sklearn.svm`) and `tables` (the encoder of data
-frames); `estimators`; `export` (to NumPy
-and ONNX) and `io` (data files); `persistence` (model files); `training`, the pipeline of all
-estimators; `solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and
-`kernels`, which compresses the kernel matrix of n points to O(n) numbers and factors it. `plotting`
-draws the results, `cli` is the command line.
+frames); `estimators`; `export` (to NumPy and ONNX) and `io` (data files); `persistence` (model
+files); `training`, the pipeline of all estimators; `solvers` and `predictors`; `problems` and
+`operators`; and the engine in `hss` and `kernels`, which compresses the kernel matrix of n points
+to O(n) numbers and factors it. `plotting` draws the results, `cli` is the command line.
 """
 
 from importlib import import_module
@@ -21,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hssvm.dropin import patch_sklearn, unpatch_sklearn
     from hssvm.estimators import SVC, SVR, OneClassSVM, svc_path
-    from hssvm.loading import load, load_libsvm
+    from hssvm.loading import load, load_libsvm, save
     from hssvm.model_selection import SVCCV, SVRCV
     from hssvm.training import HSS, Cells
 
 __version__ = version("hssvm")
 __all__ = [
     "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "OneClassSVM", "__version__", "load",
-    "load_libsvm", "patch_sklearn", "svc_path", "unpatch_sklearn",
+    "load_libsvm", "patch_sklearn", "save", "svc_path", "unpatch_sklearn",
 ]  # fmt: skip
 
 _PACKAGES = (
@@ -47,6 +46,7 @@ _MODULES = {
     "SVRCV": "model_selection",
     "load": "loading",
     "load_libsvm": "loading",
+    "save": "loading",
     "patch_sklearn": "dropin",
     "unpatch_sklearn": "dropin",
 }

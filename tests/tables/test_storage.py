@@ -51,6 +51,31 @@ def test_all_kinds_of_models(model, rng, tmp_path):
     assert_array_equal(hssvm.load(tmp_path / "model").predict(X), pipeline.predict(X))
 
 
+def test_pipelines_are_saved(rng, tmp_path):
+    pipeline, X = trained(SVC(scaling="standard"), rng)
+    hssvm.save(pipeline, tmp_path / "both")
+    hssvm.save(pipeline[-1], tmp_path / "model")
+    assert isinstance(hssvm.load(tmp_path / "model"), SVC)
+    assert_array_equal(hssvm.load(tmp_path / "both").predict(X), pipeline.predict(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(TableEncoder(), OneHotEncoder(), SVC()),
+        make_pipeline(OneHotEncoder(), SVC()),
+        make_pipeline(TableEncoder(), OneHotEncoder()),
+        OneHotEncoder(),
+    ],
+)
+def test_other_pipelines_are_refused(model, tmp_path):
+    """Also those with a step between encoder and model, which the file could not contain."""
+    with pytest.raises(
+        TypeError, match=r"but not .*OneHotEncoder.*; store it with skops or joblib"
+    ):
+        hssvm.save(model, tmp_path / "model")
+
+
 def test_parameters_are_stored(rng, tmp_path):
     """An encoder that is trained again reads the columns in the same way."""
     parameters = {"categorical": ["integers"], "numeric": ["few levels"], "ignored": ["booleans"]}

@@ -1,10 +1,11 @@
 """Loading of models: estimators from the files that `hssvm.persistence` reads.
 
-`model` has `load`, for files written by the `save` method of an estimator; `libsvm` has
-`load_libsvm`, for files of LIBSVM.
+`model` has `load`, and `saving` has `save`, which also knows pipelines with the encoder of a table;
+`libsvm` has `load_libsvm`, for files of LIBSVM.
 """
 
 from hssvm.loading.libsvm import load_libsvm
 from hssvm.loading.model import load
+from hssvm.loading.saving import save
 
-__all__ = ["load", "load_libsvm"]
+__all__ = ["load", "load_libsvm", "save"]
