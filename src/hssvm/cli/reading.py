@@ -121,7 +121,7 @@ def warn_of_target_means(encoder: TableEncoder | None) -> None:
         names = ", ".join(map(repr, encoder.target_columns_))
         warnings.warn(
             f"the scores of the folds may be too high, because the means of targets that encode "
-            f"{names} are those of all rows; score other rows: hssvm test",
+            f"{names} are those of all rows; leave out some rows, and score them by hssvm predict",
             DataWarning,
             stacklevel=2,
         )
