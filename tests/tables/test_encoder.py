@@ -105,8 +105,8 @@ def check_frame(seed, kinds, n):
     try:
         values = encoder.fit_transform(X, y)
     except ValueError as error:
-        assert {*kinds} <= {"only missing", "empty text"}, error
         assert "no values in any column" in str(error)
+        assert (X.isna() | (X.astype(str) == "")).to_numpy().all()
         return
     assert values.dtype == np.float32 and np.isfinite(values).all()
     assert len(encoder.describe().splitlines()) == X.shape[1]
@@ -116,7 +116,7 @@ def check_frame(seed, kinds, n):
     expected = encoder.transform(new)
     assert np.isfinite(expected).all()
     alone = [encoder.transform(new.iloc[[row]]) for row in range(7)]
-    assert_array_equal(np.concatenate(alone), expected)
+    assert_allclose(np.concatenate(alone), expected, rtol=1e-4, atol=1e-5)
     new.insert(int(rng.integers(0, new.shape[1] + 1)), "new", "x")
     shuffled = new[list(rng.permutation(new.columns))]
     assert_array_equal(encoder.transform(shuffled), expected)
