@@ -133,7 +133,7 @@ def test_rows_to_score_and_to_resume(trained):
     options = "--target", "kind", "--scale", "standard"
     done = run("train", "train.csv", "-o", "cut", *options, "--tol", "0.5", "--test", "train.csv",
                cwd=trained)  # fmt: skip
-    assert re.search(r"accuracy 0\.\d+ on 400 rows", done.stdout)
+    assert re.search(r"accuracy [01]\.\d+ on 400 rows", done.stdout)
     run("train", "train.csv", "--resume", "cut", "--tol", "1e-4", cwd=trained)
     run("train", "train.csv", "-o", "model", *options, "--tol", "1e-4", cwd=trained)
     resumed, once = (hssvm.load(trained / name) for name in ("cut", "model"))
