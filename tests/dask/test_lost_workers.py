@@ -23,7 +23,7 @@ STAGES = {  # what the log says when the stage begins, and how long it runs befo
     "shuffle": ("describe:", 0.3),
     "compress": ("parts of", 0.2),
     "factor": ("compress:", 0.05),
-    "iterate": (20, 0.0),
+    "iterate": (30, 0.0),  # the checkpoint of iteration 20 has arrived
 }
 
 
