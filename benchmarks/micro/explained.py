@@ -31,6 +31,7 @@ PARAMETERS = {"C": 1.0, "gamma": 2.0}
 N_BACKGROUND = 20
 MODELS = {
     "exact": {"refine": True},
+    "exact, exponential kernel": {"refine": True, "kernel": "exponential"},
     "compressed kernels": {"refine": False, "approximation": HSS()},
     "cells": {"refine": False, "approximation": Cells()},
 }

@@ -116,6 +116,9 @@ def check_frame(seed, kinds, n):
     expected = encoder.transform(new)
     assert np.isfinite(expected).all()
     alone = [encoder.transform(new.iloc[[row]]) for row in range(7)]
+    is_text = [column.details.endswith("parts of the text") for column in encoder.columns_]
+    rounded = np.repeat(is_text, [len(column.outputs) for column in encoder.columns_])
+    assert_array_equal(np.concatenate(alone)[:, ~rounded], expected[:, ~rounded])
     assert_allclose(np.concatenate(alone), expected, rtol=1e-4, atol=1e-5)
     new.insert(int(rng.integers(0, new.shape[1] + 1)), "new", "x")
     shuffled = new[list(rng.permutation(new.columns))]
@@ -336,7 +339,7 @@ def test_pipelines(rng):
     assert model.fit(X, y).predict_proba(X).shape == (300, 2)
     values = X["dates"].dt.month + 10.0 * (X["few levels"] == "red")
     model = make_pipeline(TableEncoder(), SVR(C=100, scaling="standard"))
-    assert model.fit(X[:200], values[:200]).score(X[200:], values[200:]) > 0.6
+    assert model.fit(X[:200], values[:200]).score(X[200:], values[200:]) > 0.8
 
 
 def test_encoding_is_the_same_for_each_seed(rng):

@@ -162,14 +162,16 @@ def _expansion(kernel: Kernel, S: Rows, W: Floats, X: Rows, background: Backgrou
     (m, p), k = X.shape, W.shape[1]
     values, base = np.zeros((m, k, p)), np.zeros(k)
     weights: NDArray[np.float64] = np.require(W, np.float64, LAYOUT)
+    is_sparse = scipy.sparse.issparse(S)
+    if not is_sparse:
+        S, X, background = dense(S), dense(X), background._replace(X=dense(background.X))
     for part in factor_kernels(kernel, p):
         if isinstance(part, AdditiveKernel):
             own, mean = _additive(part, S, weights, X, background)
-        elif scipy.sparse.issparse(S):
+        elif is_sparse:
             own, mean = _sparse_product(part, S, weights, X, background)
         else:
-            Z = background._replace(X=dense(background.X))
-            own, mean = _product(part, dense(S), weights, dense(X), Z)
+            own, mean = _product(part, S, weights, X, background)
         values += own
         base += mean
     return Values(values, np.tile(base, (m, 1)))

@@ -36,7 +36,6 @@ MAX_OFFSET = 1e5
 float32 would round their differences."""
 
 KINDS = {
-    "numeric": "numbers",
     "datetime": "dates",
     "low_cardinality": "categories",
     "high_cardinality": "categories",
@@ -60,8 +59,10 @@ class EncodedColumn:
         Whether the kind was given, or found in text, rather than by skrub.
     shift : float
         Subtracted from numbers.
+    mean : float
+        Of the shifted numbers; it takes the place of missing ones.
     steps : list of transformers
-        They are applied one after the other.
+        They encode columns that are not numbers, one after the other.
     """
 
     name: str
@@ -70,12 +71,13 @@ class EncodedColumn:
     outputs: list[str]
     converted: bool
     shift: float
+    mean: float
     steps: list[Any]
 
     @property
     def uses_targets(self) -> bool:
         """Whether levels are encoded by means of targets."""
-        return self.kind == "categories" and type(self.steps[-1]).__name__ == "Pipeline"
+        return self.kind == "categories" and _has_target_means(self.steps)
 
     def transform(self, column: pd.Series) -> NDArray[np.float32]:
         """Encode the column of new rows, (n, n_outputs)."""
@@ -88,7 +90,7 @@ class EncodedColumn:
             else:
                 self._warn_of_misfits(column, column, values)
             if self.kind == "numbers":
-                return _as_matrix(self._imputed(values), len(column))
+                return _imputed(values, self.mean, len(self.outputs))
             for step in self.steps:
                 before = values
                 with warnings.catch_warnings():
@@ -110,13 +112,6 @@ class EncodedColumn:
         if values.dtype == object and not any(getattr(step, "format_", 0) for step in self.steps):
             return as_dates(values)
         return values
-
-    def _imputed(self, values: pd.Series) -> NDArray[np.float64]:
-        """Do what the steps do with numbers, in a tenth of their time."""
-        numbers = values.to_numpy(np.float64)
-        missing = np.isnan(numbers)
-        filled = np.where(missing, self.steps[-1].statistics_[0], numbers)
-        return np.stack([filled, missing][: len(self.outputs)], axis=1)
 
     def _warn_of_new_levels(self, values: pd.Series) -> None:
         """Warn of values that look like the first of two levels, as there is a single feature."""
@@ -180,13 +175,12 @@ def _encode(
         kind = "categories"
     elif kind is None and _is_text_of_numbers(column):
         kind = "numbers"
-    values, shift = as_kind(column, kind), 0.0
+    values = as_kind(column, kind)
     if kind == "numbers":
         remedy = "" if given else f", unless you pass {api:categorical={[name]}}"
         warn_of_misfits(column[(column.notna() & values.isna()).to_numpy()], kind, remedy)
-    if values.dtype.kind in "iuf":
-        shift = _shift_of(values)
-        values = values - shift if shift else values
+    if values.dtype.kind in "biuf" and values.notna().any():
+        return _encode_numbers(name, as_numbers(values), kind is not None)
     vectorizer = _vectorizer(values, targets, random_state)
     if kind == "categories":  # even if their text is that of numbers
         few = values.nunique() <= MAX_LEVELS
@@ -198,12 +192,38 @@ def _encode(
         encoded = vectorizer.fit_transform(
             values.to_frame(), None if targets is None else targets.y
         )
-    found = kind or KINDS.get(vectorizer.column_to_kind_.get(name, ""), "empty")
-    steps = [step for step in vectorizer.all_processing_steps_[name] if hasattr(step, "transform")]
     outputs = [str(output) for output in encoded.columns]
-    details = _details(values, found, steps, shift)
-    result = EncodedColumn(name, found, details, outputs, kind is not None, shift, steps)
+    found = kind or (KINDS[vectorizer.column_to_kind_[name]] if outputs else "empty")
+    steps = [step for step in vectorizer.all_processing_steps_[name] if hasattr(step, "transform")]
+    details = _details(values, found, steps)
+    result = EncodedColumn(name, found, details, outputs, kind is not None, 0.0, 0.0, steps)
     return result, _as_matrix(encoded, len(column))
+
+
+def _encode_numbers(
+    name: str, values: pd.Series, converted: bool
+) -> tuple[EncodedColumn, NDArray[np.float32]]:
+    """Encode numbers as `sklearn.impute.SimpleImputer` would, in a tenth of its time."""
+    shift, n_missing = _shift_of(values), int(values.isna().sum())
+    values = values - shift
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.mean())
+    details = [f"{n_missing:,} missing"] if n_missing else []
+    details += [f"less {shift:,.0f}"] if shift else []
+    outputs = [name, f"missingindicator_{name}"][: 1 + bool(n_missing)]
+    encoded = _imputed(values, mean, len(outputs))
+    return (
+        EncodedColumn(name, "numbers", ", ".join(details), outputs, converted, shift, mean, []),
+        encoded,
+    )
+
+
+def _imputed(values: pd.Series, mean: float, n_outputs: int) -> NDArray[np.float32]:
+    """Replace missing numbers by the mean; the second output tells which ones they are."""
+    numbers = values.to_numpy(np.float64)
+    missing = np.isnan(numbers)
+    filled = np.where(missing, mean, numbers)
+    return _as_matrix(np.stack([filled, missing][:n_outputs], axis=1), len(numbers))
 
 
 def _is_text_of_numbers(column: pd.Series) -> bool:
@@ -230,15 +250,20 @@ def _shift_of(values: pd.Series) -> float:
     return float(np.round(known.mean())) if rounds and np.ptp(known) > 0 else 0.0
 
 
-def _details(values: pd.Series, kind: str, steps: list[Any], shift: float) -> str:
+def _details(values: pd.Series, kind: str, steps: list[Any]) -> str:
     if kind == "categories":
-        last = {"Pipeline": ", means of targets", "StringEncoder": ", parts of the text"}
         n_levels = values.nunique()
         text = f"{n_levels:,} level{'s' * (n_levels != 1)}"
-        return text + last.get(type(steps[-1]).__name__, "")
+        if _has_target_means(steps):
+            return text + ", means of targets"
+        parts = type(steps[-1]).__name__ == "StringEncoder"
+        return text + ", parts of the text" * parts
     missing = int(values.isna().sum())
-    details = [f"{missing:,} missing"] if missing and kind != "empty" else []
-    return ", ".join([*details, f"less {shift:,.0f}"] if shift else details)
+    return f"{missing:,} missing" if missing and kind != "empty" else ""
+
+
+def _has_target_means(steps: list[Any]) -> bool:
+    return type(steps[-1]).__name__ == "Pipeline"
 
 
 def _vectorizer(values: pd.Series, targets: TableTargets | None, random_state: Any) -> Any:
@@ -264,7 +289,6 @@ def _vectorizer(values: pd.Series, targets: TableTargets | None, random_state: A
         cardinality_threshold=MAX_LEVELS + 1,
         low_cardinality=levels,
         high_cardinality=many,
-        numeric=SimpleImputer(add_indicator=True),
         datetime=make_pipeline(skrub.DatetimeEncoder(add_weekday=True), SimpleImputer()),
     )
 

@@ -26,15 +26,14 @@ OBJECTS = {
     "datetime.timedelta", "datetime.timezone", "pandas.DatetimeTZDtype",
     "sklearn.decomposition._truncated_svd.TruncatedSVD",
     "sklearn.feature_extraction.text.TfidfTransformer",
-    "sklearn.feature_extraction.text.TfidfVectorizer",
-    "sklearn.impute._base.MissingIndicator", "sklearn.impute._base.SimpleImputer",
+    "sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.impute._base.SimpleImputer",
     "sklearn.pipeline.Pipeline", "sklearn.preprocessing._encoders.OneHotEncoder",
     "sklearn.preprocessing._encoders.OrdinalEncoder",
     "sklearn.preprocessing._target_encoder.TargetEncoder",
     "skrub._clean_categories.CleanCategories", "skrub._clean_null_strings.CleanNullStrings",
     "skrub._datetime_encoder.DatetimeEncoder", "skrub._drop_uninformative.DropUninformative",
-    "skrub._duration_to_float.DurationToFloat", "skrub._string_encoder.StringEncoder",
-    "skrub._to_datetime.ToDatetime", "skrub._to_float.ToFloat", "skrub._to_str.ToStr",
+    "skrub._string_encoder.StringEncoder", "skrub._to_datetime.ToDatetime",
+    "skrub._to_float.ToFloat", "skrub._to_str.ToStr",
     "zoneinfo.ZoneInfo",
 }  # fmt: skip
 """Types of objects that a file may contain, and no others that skops would trust."""
@@ -72,6 +71,7 @@ def pack_encoder(encoder: TableEncoder) -> dict[str, Any]:
                 "outputs": column.outputs,
                 "converted": column.converted,
                 "shift": column.shift,
+                "mean": column.mean,
             }
             for column in encoder.columns_
         ],
@@ -153,9 +153,10 @@ def _parameters(columns: list[Any], names: list[str]) -> dict[str, Any]:
 
 def _unpack_column(entry: Any, steps: Any, names: list[str]) -> EncodedColumn:
     column = EncodedColumn(**entry, steps=steps)
-    valid = column.name in names and column.kind in {*KINDS.values(), "empty"}
+    valid = column.name in names and column.kind in {*KINDS.values(), "numbers", "empty"}
     valid = valid and type(column.details) is str and type(column.converted) is bool
-    valid = valid and type(column.shift) is float and np.isfinite(column.shift)
+    numbers = column.shift, column.mean
+    valid = valid and all(type(number) is float and np.isfinite(number) for number in numbers)
     valid = valid and column.details.isprintable() and _are_names(column.outputs)
     require(valid, "a column is invalid")
     return column

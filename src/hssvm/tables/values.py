@@ -47,8 +47,8 @@ def as_numbers(values: pd.Series) -> pd.Series:
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(values.dtype):
-        text = as_text(values)
-        values = text.where(~text.str.lower().isin(WORDS), text.str.lower().map(WORDS))
+        text = as_text(values).str.lower()
+        values = text.where(~text.isin(WORDS), text.map(WORDS))
     return pd.to_numeric(values, errors="coerce").astype(np.float64)
 
 
