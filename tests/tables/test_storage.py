@@ -36,7 +36,7 @@ def trained(model, rng, names=NAMES, **parameters):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_all_kinds_of_columns(name, rng, tmp_path):
     model, X = trained(SVC(), rng, [name, "numbers"])
-    model[-1].save(tmp_path / "model", encoder=model[0])
+    hssvm.save(model, tmp_path / "model")
     loaded = hssvm.load(tmp_path / "model")
     X[name] = make_column(name, rng)
     assert_array_equal(loaded.decision_function(X), model.decision_function(X))
@@ -47,7 +47,7 @@ def test_all_kinds_of_columns(name, rng, tmp_path):
 @pytest.mark.parametrize("model", [SVC(scaling="standard"), SVR(), SVCCV(max_members=2, cv=2)])
 def test_all_kinds_of_models(model, rng, tmp_path):
     pipeline, X = trained(model, rng)
-    pipeline[-1].save(tmp_path / "model", encoder=pipeline[0])
+    hssvm.save(pipeline, tmp_path / "model")
     assert_array_equal(hssvm.load(tmp_path / "model").predict(X), pipeline.predict(X))
 
 
@@ -82,7 +82,7 @@ def test_parameters_are_stored(rng, tmp_path):
     names = ["integers", "few levels", "booleans", "dates"]
     with pytest.warns(hssvm.exceptions.DataWarning):
         model, _ = trained(SVC(), rng, names, **parameters)
-    model[-1].save(tmp_path / "model", encoder=model[0])
+    hssvm.save(model, tmp_path / "model")
     loaded = hssvm.load(tmp_path / "model")[0]
     assert loaded.get_params() == {**parameters, "random_state": 0}
     assert loaded.feature_names_in_.tolist() == names
@@ -106,26 +106,17 @@ STEPS = {
 def test_only_transformers_are_restored(step, rng, tmp_path):
     model, _ = trained(SVC(), rng)
     model[0].columns_[0].steps.append(step)
-    model[-1].save(tmp_path / "model", encoder=model[0])
+    hssvm.save(model, tmp_path / "model")
     with pytest.raises(ValueError, match=r"it contains |it reads files"):
         hssvm.load(tmp_path / "model")
 
 
 def test_another_version_of_skrub_is_refused(rng, tmp_path, monkeypatch):
     model, _ = trained(SVC(), rng)
-    model[-1].save(tmp_path / "model", encoder=model[0])
+    hssvm.save(model, tmp_path / "model")
     monkeypatch.setattr("hssvm.tables.storage.version", lambda package: "99.1")
     with pytest.raises(ValueError, match=r"and this is skrub 99\.1: install that version"):
         hssvm.load(tmp_path / "model")
-
-
-def test_an_encoder_of_another_model_is_refused(rng, tmp_path):
-    model, _ = trained(SVC(), rng)
-    other, _ = trained(SVC(), rng, ["dates"])
-    with pytest.raises(ValueError, match="the encoder has 6 outputs, but the model has 15"):
-        model[-1].save(tmp_path / "model", encoder=other[0])
-    with pytest.raises(TypeError, match=r"must be a hssvm\.tables\.TableEncoder, got OneHot"):
-        model[-1].save(tmp_path / "model", encoder=OneHotEncoder())
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +124,7 @@ def saved(request, tmp_path_factory):
     rng = np.random.default_rng(request.config.getoption("--seed"))
     model, X = trained(SVC(), rng)
     path = tmp_path_factory.mktemp("saved") / "model"
-    model[-1].save(path, encoder=model[0])
+    hssvm.save(model, path)
     return path, path.read_bytes(), X
 
 

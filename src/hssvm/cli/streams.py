@@ -56,8 +56,11 @@ def input_file(path: Path) -> Iterator[Path]:
 
 
 def save_model(estimator: Any, path: Path, encoder: Any = None) -> int:
-    """Save a model to a file or to stdout; return its size in bytes."""
-    return write_file(lambda to: estimator.save(to, encoder=encoder), path)
+    """Save a model, and the encoder in front of it, to a file or to stdout; return the bytes."""
+    from sklearn.pipeline import make_pipeline
+
+    model = estimator if encoder is None else make_pipeline(encoder, estimator)
+    return write_file(lambda to: hssvm.save(model, to), path)
 
 
 def write_file(write: Callable[[Path], None], path: Path) -> int:

@@ -181,7 +181,7 @@ class ColumnsKernel(BlockwiseKernel):
         return self.kernel.scale_sensitive
 
     def selected(self, n_features: int) -> NDArray[np.int64]:
-        """Indices of the columns, of rows with so many features."""
+        """Indices of the columns among `n_features`."""
         every, columns = np.arange(n_features), self.columns
         return every[slice(*columns)] if self.is_slice else every[np.array(columns, np.int64)]
 

@@ -1,4 +1,4 @@
-"""Models from files written by their `save` method."""
+"""Models from files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLASSES = {cls.__name__: cls for cls in (SVC, SVR, OneClassSVM, SVCCV, SVRCV)}
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load a model that was saved by its `save` method.
+    """Load a model, or a pipeline of an encoder and a model, from a file.
 
     On the same machine, the loaded and the saved model make identical predictions. Model files
     contain no code, so untrusted files are safe to load.

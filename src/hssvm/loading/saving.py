@@ -9,34 +9,36 @@ from sklearn.pipeline import Pipeline
 
 from hssvm.loading.model import CLASSES
 from hssvm.tables import TableEncoder
+from hssvm.tables.storage import pack_encoder
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
     """Save a fitted model, also behind the `TableEncoder` of a pipeline.
 
-    `load` returns it. A file contains no code.
+        `load` returns it. A file contains no code.
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        A pipeline has two steps, a `TableEncoder` and a model.
-    path : str or path
+        model : estimator or Pipeline
+            A pipeline has two steps, a `TableEncoder` and a model.
+        path : str or path
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> import pandas as pd
-    >>> from sklearn.pipeline import make_pipeline
-    >>> import hssvm
-    >>> from hssvm import SVC
-    >>> from hssvm.tables import TableEncoder
-    >>> frame = pd.DataFrame({"city": ["Oslo", "Rome", "Bern"] * 20, "rooms": range(60)})
-    >>> model = make_pipeline(TableEncoder(), SVC(C=10, scaling="standard"))
-    >>> model = model.fit(frame, frame["city"] == "Rome")
-    >>> path = os.path.join(tempfile.mkdtemp(), "cities.hssvm")
-    >>> hssvm.save(model, path)
-    >>> hssvm.load(path).predict(frame[:3])
-    array([False,  True, False])
+        >>> import os, tempfile
+        >>> import pandas as pd
+        >>> from sklearn.pipeline import make_pipeline
+        >>> import hssvm
+        >>> from hssvm import SVC
+        >>> from hssvm.tables import TableEncoder
+    from hssvm.tables.storage import pack_encoder
+        >>> frame = pd.DataFrame({"city": ["Oslo", "Rome", "Bern"] * 20, "rooms": range(60)})
+        >>> model = make_pipeline(TableEncoder(), SVC(C=10, scaling="standard"))
+        >>> model = model.fit(frame, frame["city"] == "Rome")
+        >>> path = os.path.join(tempfile.mkdtemp(), "cities.hssvm")
+        >>> hssvm.save(model, path)
+        >>> hssvm.load(path).predict(frame[:3])
+        array([False,  True, False])
     """
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     encoders = all(isinstance(step, TableEncoder) for step in steps[:-1])
@@ -45,4 +47,5 @@ def save(model: Any, path: str | PathLike[str]) -> None:
             "a model file contains a model of hssvm, behind a TableEncoder or alone, but not "
             f"{' and '.join(type(step).__name__ for step in steps)}; store it with skops or joblib"
         )
-    steps[-1].save(path, encoder=None if len(steps) == 1 else steps[0])
+    encoder = pack_encoder(steps[0]) if len(steps) == 2 else None
+    steps[-1]._write(path, encoder)  # noqa: SLF001

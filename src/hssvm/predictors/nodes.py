@@ -73,7 +73,7 @@ def _errors(radii: Floats, n_nodes: NDArray[np.int64] | int) -> Floats:
 
 
 def _nodes_needed(radii: Floats, n_different: float) -> Floats:
-    """Number of nodes for products in which so many factors differ completely."""
+    """Number of nodes for products of which `n_different` factors differ completely."""
     accuracy = np.log(_errors(radii, 0) / TOLERANCE)
     needed: Floats = (n_different * np.log1p(_widths(radii)) + accuracy) / (2 * np.log(radii))
     return needed

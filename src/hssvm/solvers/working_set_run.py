@@ -132,8 +132,11 @@ class WorkingSetRun:
         steps, new = self.minimize(old, slope, lower, upper, inner, goal)
         self.n_steps += steps
         blurred = max_violation <= BLUR * np.finfo(Z.dtype).eps * np.abs(old).max(axis=0)
-        lost = blurred & (steps >= MAX_SMO_STEPS)  # they are a random walk of the rounding errors
-        self.least_violation[lost], self.least_at[lost] = 0, -MAX_STAGNANT_ROUNDS * self.n_rows
+        aimless = blurred & (steps >= MAX_SMO_STEPS)  # their steps follow the rounding errors
+        self.least_violation[aimless], self.least_at[aimless] = (
+            0,
+            -MAX_STAGNANT_ROUNDS * self.n_rows,
+        )
         product.move(self.working_set.rows, old, new)
         self.save()
         self.log_round(max_violation, int(steps.sum()))

@@ -116,17 +116,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         (n, n_outputs) float32
         """
         frame = as_frame(X)
-        self._check_names(frame)
+        named = self._named_columns(frame)
         targets = None if y is None else targets_of(y)
         if targets is not None and len(targets.y) != len(frame):
             raise ValueError(f"X has {len(frame)} rows, and y has {len(targets.y)}")
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = frame.shape[1]
         self.columns_, parts = list[EncodedColumn](), []
-        kinds: dict[str, str | None] = {str(name): "categories" for name in self.categorical}
-        kinds |= {str(name): "numbers" for name in self.numeric}
-        ignored = {str(name) for name in self.ignored}
-        for name in (name for name in frame.columns if name not in ignored):
+        kinds: dict[str, str | None] = dict.fromkeys(named["categorical"], "categories")
+        kinds |= dict.fromkeys(named["numeric"], "numbers")
+        for name in (name for name in frame.columns if name not in named["ignored"]):
             kind = kinds.get(name)
             column, values = encode_column(frame[name], kind, targets, self.random_state)
             self.columns_.append(column)
@@ -212,28 +211,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for name, kind, details in lines
         )
 
-    def pack(self) -> dict[str, Any]:
-        """Return JSON values for a model file; see `hssvm.SVC.save`."""
-        from hssvm.tables.storage import pack_encoder
-
-        check_is_fitted(self)
-        return pack_encoder(self)
-
-    def _check_names(self, frame: pd.DataFrame) -> None:
+    def _named_columns(self, frame: pd.DataFrame) -> dict[str, set[str]]:
+        """Return the columns that each parameter names, as text; ValueError if they are wrong."""
+        named = {}
         for parameter in ("categorical", "numeric", "ignored"):
             names = getattr(self, parameter)
             if isinstance(names, str):
                 raise ValueError(f"{parameter} must be a list of names, got {names!r}")
-            if missing := lacking(frame, [str(name) for name in names]):
+            named[parameter] = set(map(str, names))
+            if missing := lacking(frame, list(map(str, names))):
                 raise value_error(f"X has no {missing}, which {api:{parameter}} names")
-        categorical, numeric, ignored = (
-            {*map(str, names)} for names in (self.categorical, self.numeric, self.ignored)
-        )
-        both = sorted(categorical & numeric)
+        both = sorted(named["categorical"] & named["numeric"])
         if both:
             raise value_error(f"{listed(both)} cannot be both {api:categorical} and {api:numeric}")
-        if set(frame.columns) <= ignored:
+        if set(frame.columns) <= named["ignored"]:
             raise ValueError("X has no columns that are used; ignore fewer columns")
+        return named
 
     def _joined(self, parts: list[NDArray[np.float32]], n_rows: int) -> NDArray[np.float32]:
         joined: NDArray[np.float32] = np.concatenate(

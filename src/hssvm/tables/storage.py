@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from hssvm.exceptions import DataWarning
 from hssvm.persistence.archive import require
@@ -57,6 +58,7 @@ MAX_GROWTH, MAX_BYTES = 200, 2**28
 
 def pack_encoder(encoder: TableEncoder) -> dict[str, Any]:
     """Convert a fitted encoder to JSON values."""
+    check_is_fitted(encoder)
     skops = _import_skops()
     steps = [column.steps for column in encoder.columns_]
     packed = skops.dumps(steps, compression=zipfile.ZIP_DEFLATED)

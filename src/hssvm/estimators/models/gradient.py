@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.estimators.models.outputs import outputs_of, require_few_features
-from hssvm.kernels.indexed import IndexedKernel
+from hssvm.estimators.models.outputs import outputs_of, require_features
 from hssvm.predictors.gradients import predictor_gradients
 
 if TYPE_CHECKING:
@@ -50,11 +49,7 @@ def gradient(self: KernelModel, X: Any) -> NDArray[np.float64]:
     """
     check_is_fitted(self)
     models, output = self._averaged, outputs_of(self, "decision")
-    if isinstance(models[0].kernel_, IndexedKernel):
-        raise ValueError(
-            f"gradient needs features, and the points of {models[0].kernel_!r} have none"
-        )
-    require_few_features(self.n_features_in_, "gradient")
+    require_features(self, "gradient")
     valid = self._validate_new(X, models[0]._predictor().X.dtype)  # noqa: SLF001
     total = np.zeros(())
     for model in models:

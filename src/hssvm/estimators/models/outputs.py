@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.estimators.inputs.parameters import check_parameter, word
+from hssvm.kernels.indexed import IndexedKernel
 from hssvm.kernels.wide import MAX_TABLE
 from hssvm.messages import api, value_error
 
@@ -58,8 +59,11 @@ def outputs_of(model: KernelModel, output: str) -> Output:
     return Output(names, _sums_of_pairs(classes.size) if pairwise else None)
 
 
-def require_few_features(n_features: int, what: str) -> None:
-    """Raise ValueError if an array with a number for every feature of a row is too large."""
+def require_features(model: KernelModel, what: str) -> None:
+    """Raise ValueError if points have no features, or too many for an array of them."""
+    kernel, n_features = model._averaged[0].kernel_, model.n_features_in_  # noqa: SLF001
+    if isinstance(kernel, IndexedKernel):
+        raise ValueError(f"{what} needs features, and the points of {kernel!r} have none")
     if n_features > MAX_TABLE:
         raise value_error(
             f"{what} returns a number for every column, and X has {n_features} columns; hash the "

@@ -75,7 +75,7 @@ class SavableEstimator(BaseEstimator):
     def _check_saved(self) -> None:
         """Check the attributes that do not depend on the predictor."""
 
-    def save(self, path: str | os.PathLike[str], *, encoder: Any = None) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, for `hssvm.load`.
 
         The file contains plain arrays and JSON, and no code. It stores what prediction needs: leaf
@@ -85,13 +85,11 @@ class SavableEstimator(BaseEstimator):
 
         joblib and pickle store the whole model, with any kernel and parameter, but their files
         depend on the versions of hssvm and scikit-learn, and can run code when loaded.
+        `hssvm.save` also stores the encoder of a pipeline.
 
         Parameters
         ----------
         path : str or path
-        encoder : TableEncoder, optional
-            Stored in the same file, from which `hssvm.load` then creates a pipeline of the encoder
-            and the model. See :doc:`/guide/tables`.
 
         Examples
         --------
@@ -106,6 +104,10 @@ class SavableEstimator(BaseEstimator):
         >>> bool(np.all(loaded.decision_function(X) == model.decision_function(X)))
         True
         """
+        self._write(path)
+
+    def _write(self, path: str | os.PathLike[str], encoder: dict[str, Any] | None = None) -> None:
+        """Write a file with the JSON values of the encoder that is in front of the model."""
         check_is_fitted(self)
         cls = type(self)
         if cls.__module__.partition(".")[0] != "hssvm":
@@ -114,7 +116,7 @@ class SavableEstimator(BaseEstimator):
                 "use joblib.dump"
             )
         document, arrays = self._pack()
-        document["encoder"] = None if encoder is None else self._pack_encoder(encoder)
+        document["encoder"] = encoder
         try:
             restore_model(cls, json.loads(json.dumps(document)), dict(arrays))
         except ValueError as error:
@@ -122,21 +124,6 @@ class SavableEstimator(BaseEstimator):
                 f"the model cannot be saved, because the file could not be loaded: {error}"
             ) from error
         write_model(path, cls.__name__, document, arrays)
-
-    def _pack_encoder(self, encoder: Any) -> Any:
-        """Convert the encoder in front of this model to JSON values."""
-        if not hasattr(encoder, "pack"):
-            raise TypeError(
-                f"encoder must be a hssvm.tables.TableEncoder, got {type(encoder).__name__}; store "
-                "other pipelines with skops or joblib"
-            )
-        n_outputs = len(encoder.get_feature_names_out())
-        if n_outputs != self.n_features_in_:
-            raise ValueError(
-                f"the encoder has {n_outputs} outputs, but the model has {self.n_features_in_} "
-                "features; pass the first step of the pipeline of this model"
-            )
-        return encoder.pack()
 
     def _require_exact(self, what: str) -> ExpansionPredictor:
         """Return the exact predictor; raise ValueError if there are no support vectors."""

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hssvm.estimators.inputs.valid_rows import ValidRows
 from hssvm.estimators.models.explanation import Explanation
-from hssvm.estimators.models.outputs import Output, outputs_of, require_few_features
+from hssvm.estimators.models.outputs import Output, outputs_of, require_features
 from hssvm.kernels.base import Rows
-from hssvm.kernels.indexed import IndexedKernel
 from hssvm.predictors.shapley import Background, Values, shapley_values
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ def explain(
 ) -> Explanation:
     """Compute how much each feature adds to each prediction: exact Shapley values.
 
-    The value of a feature is the mean change of the output when the feature changes from that of a
-    background row to that of the row, over all orders in which the features can change, and over
-    the background (interventional Shapley values, as `shap.TreeExplainer` computes them for trees).
+    Let the features of a background row become those of the row, one after the other: the value of
+    a feature is how much its step changes the output, on average over all orders and over the
+    background (interventional Shapley values, as `shap.TreeExplainer` computes them for trees).
     The values of a row sum to its output minus the mean output of the background. They are exact
     up to rounding, for kernels that are products over the features: 'rbf', 'laplacian', and sums
     and products of these on groups of columns; also for 'linear'. 'exponential' and the Matern
@@ -85,11 +84,7 @@ def explain(
     """
     check_is_fitted(self)
     models = self._averaged
-    if isinstance(models[0].kernel_, IndexedKernel):
-        raise ValueError(
-            f"explain needs features, and the points of {models[0].kernel_!r} have none"
-        )
-    require_few_features(self.n_features_in_, "explain")
+    require_features(self, "explain")
     dtype = models[0]._predictor().X.dtype  # noqa: SLF001
     valid = self._validate_new(X, dtype)
     rows, weight = _background(self, background, background_weight, dtype)
