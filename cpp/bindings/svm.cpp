@@ -119,48 +119,53 @@ void bind_small(nb::module_& m) {
 }
 
 template <class T>
-svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<const T> bound,
-                         Matrix<const T> linear, bool symmetric, Array<const double> l1_weight,
-                         Array<const double> tol, Indices max_steps, Matrix<T> z, Matrix<T> F,
-                         Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
-                         Matrix<Index> steps) {
+svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<const T> lower,
+                         Matrix<const T> upper, Matrix<const T> linear,
+                         Array<const double> l1_weight, Array<const double> tol, Indices max_steps,
+                         Matrix<T> z, Matrix<T> F, Matrix<double> primal, Matrix<double> dual,
+                         Matrix<double> intercept, Matrix<Index> steps) {
     check_offsets(offsets, size(rows));
     check_indices(rows, n_rows);
-    const Index n_parts = size(offsets) - 1, m = size(rows), k = static_cast<Index>(bound.shape(1));
+    const Index n_parts = size(offsets) - 1, m = size(rows),
+                k = static_cast<Index>(linear.shape(1));
     const auto has = [](const auto& array, Index n, Index width) {
         return static_cast<Index>(array.shape(0)) == n &&
                static_cast<Index>(array.shape(1)) == width;
     };
-    require(has(bound, m, k) && has(linear, m, k) && has(z, m, k) && has(F, m, k) &&
-                has(primal, n_parts, k) && has(dual, n_parts, k) && has(intercept, n_parts, k) &&
-                has(steps, n_parts, k) && size(l1_weight) == k && size(tol) == k &&
-                size(max_steps) == n_parts,
+    require(has(lower, m, k) && has(upper, m, k) && has(linear, m, k) && has(z, m, k) &&
+                has(F, m, k) && has(primal, n_parts, k) && has(dual, n_parts, k) &&
+                has(intercept, n_parts, k) && has(steps, n_parts, k) && size(l1_weight) == k &&
+                size(tol) == k && size(max_steps) == n_parts,
             "solve_parts: shapes do not match");
-    return {n_parts,       k,         offsets.data(),   rows.data(), bound.data(),
-            linear.data(), symmetric, l1_weight.data(), tol.data(),  max_steps.data(),
-            z.data(),      F.data(),  primal.data(),    dual.data(), intercept.data(),
-            steps.data()};
+    return {n_parts,          k,
+            offsets.data(),   rows.data(),
+            lower.data(),     upper.data(),
+            linear.data(),    l1_weight.data(),
+            tol.data(),       max_steps.data(),
+            z.data(),         F.data(),
+            primal.data(),    dual.data(),
+            intercept.data(), steps.data()};
 }
 
 template <class T>
 void bind_parts(nb::module_& m) {
     const auto bind = [&m](auto solve, auto... kernel) {
         m.def("solve_parts", solve, kernel..., "offsets"_a.noconvert(), "rows"_a.noconvert(),
-              "bound"_a.noconvert(), "linear"_a.noconvert(), "symmetric"_a,
+              "lower"_a.noconvert(), "upper"_a.noconvert(), "linear"_a.noconvert(),
               "l1_weight"_a.noconvert(), "tol"_a.noconvert(), "max_steps"_a.noconvert(),
               "z"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(), "dual"_a.noconvert(),
               "intercept"_a.noconvert(), "steps"_a.noconvert(), "stop"_a = nb::none());
     };
     bind(
         [](const hss::Kernel& kernel, const Rows& X, Indices offsets, Indices rows,
-           Matrix<const T> bound, Matrix<const T> linear, bool symmetric,
+           Matrix<const T> lower, Matrix<const T> upper, Matrix<const T> linear,
            Array<const double> l1_weight, Array<const double> tol, Indices max_steps, Matrix<T> z,
            Matrix<T> F, Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
            Matrix<Index> steps, nb::object stop) {
             const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!dense) throw nb::type_error("X must be dense, with the dtype of z");
             const auto parts =
-                make_parts<T>(dense->n, offsets, rows, bound, linear, symmetric, l1_weight, tol,
+                make_parts<T>(dense->n, offsets, rows, lower, upper, linear, l1_weight, tol,
                               max_steps, z, F, primal, dual, intercept, steps);
             svm::Watch watched = watch(stop);
             {
@@ -174,14 +179,13 @@ void bind_parts(nb::module_& m) {
         },
         "kernel"_a, "X"_a);
     bind(
-        [](const KernelMatrix& K, Indices offsets, Indices rows, Matrix<const T> bound,
-           Matrix<const T> linear, bool symmetric, Array<const double> l1_weight,
+        [](const KernelMatrix& K, Indices offsets, Indices rows, Matrix<const T> lower,
+           Matrix<const T> upper, Matrix<const T> linear, Array<const double> l1_weight,
            Array<const double> tol, Indices max_steps, Matrix<T> z, Matrix<T> F,
            Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
            Matrix<Index> steps, nb::object stop) {
-            const auto parts =
-                make_parts<T>(K.n, offsets, rows, bound, linear, symmetric, l1_weight, tol,
-                              max_steps, z, F, primal, dual, intercept, steps);
+            const auto parts = make_parts<T>(K.n, offsets, rows, lower, upper, linear, l1_weight,
+                                             tol, max_steps, z, F, primal, dual, intercept, steps);
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
@@ -199,20 +203,21 @@ template <class T>
 void bind_functions(nb::module_& m) {
     m.def(
         "shifted_prox",
-        [](Matrix<const T> V, Array<const T> beta, Array<const double> tau, Matrix<const T> bound,
-           bool symmetric, Array<const double> l1_weight, Matrix<T> Z, Matrix<double> sums) {
+        [](Matrix<const T> V, Array<const T> beta, Array<const double> tau, Matrix<const T> lower,
+           Matrix<const T> upper, Array<const double> l1_weight, Matrix<T> Z, Matrix<double> sums) {
             const Index n = static_cast<Index>(V.shape(0)), k = static_cast<Index>(V.shape(1));
             require(size(beta) == n && size(tau) == k && size(l1_weight) == k &&
-                        bound.shape(0) == V.shape(0) && bound.shape(1) == V.shape(1) &&
+                        lower.shape(0) == V.shape(0) && lower.shape(1) == V.shape(1) &&
+                        upper.shape(0) == V.shape(0) && upper.shape(1) == V.shape(1) &&
                         Z.shape(0) == V.shape(0) && Z.shape(1) == V.shape(1) &&
                         sums.shape(0) == 3 && sums.shape(1) == V.shape(1) && k > 0,
                     "shifted_prox: shapes do not match");
             ReleaseGil release;
-            svm::shifted_prox<T>(V.data(), beta.data(), tau.data(), bound.data(), symmetric,
+            svm::shifted_prox<T>(V.data(), beta.data(), tau.data(), lower.data(), upper.data(),
                                  l1_weight.data(), n, k, Z.data(), sums.data());
         },
-        "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "bound"_a.noconvert(),
-        "symmetric"_a, "l1_weight"_a.noconvert(), "Z"_a.noconvert(), "sums"_a.noconvert());
+        "V"_a.noconvert(), "beta"_a.noconvert(), "tau"_a.noconvert(), "lower"_a.noconvert(),
+        "upper"_a.noconvert(), "l1_weight"_a.noconvert(), "Z"_a.noconvert(), "sums"_a.noconvert());
     m.def(
         "set_symmetric",
         [](Matrix<const T> block, Indices at, Matrix<T> K) {

@@ -12,15 +12,14 @@
 
 namespace svm {
 
-// Part c has the rows[offsets[c] : offsets[c + 1]] of X, and the same rows of bound, linear, z and
-// F, which are (., k) in C order. z lies between 0 and its bound, or between -bound and bound if
-// symmetric, and sums to its start. F = Kz and the other arrays receive results.
+// Part c has the rows[offsets[c] : offsets[c + 1]] of X, and the same rows of lower, upper, linear,
+// z and F, which are (., k) in C order. z sums to its start. F = Kz and the other arrays receive
+// results.
 template <class T>
 struct Parts {
     Index n_parts, k;
     const Index *offsets, *rows;
-    const T *bound, *linear;
-    bool symmetric;
+    const T *lower, *upper, *linear;
     const double *l1_weight, *tol;  // (k)
     const Index* max_steps;         // (n_parts)
     T *z, *F;
@@ -28,9 +27,9 @@ struct Parts {
     Index* steps;                       // (n_parts, k)
 };
 
-// The b with the smallest sum of losses, or the middle of all such b; see problems.quantile. The
-// loss of a row falls with slope -upper up to one end of its tube, and rises with slope -lower from
-// the other.
+// The b with the smallest sum of losses, or the middle of all such b; see
+// problems.weighted_quantiles. The loss of a row falls with slope -upper up to one end of its tube,
+// and rises with slope -lower from the other.
 template <class T>
 double best_intercept(const SmallProblem<T>& problem) {
     const double rtol = std::max<double>(1e-12, 4 * std::numeric_limits<T>::epsilon());
@@ -147,10 +146,9 @@ void solve_part(Matrix& K, const Parts<T>& parts, Index c, Watch& watch) {
     for (Index j = 0; j < k; ++j) {
         for (Index i = 0; i < q; ++i) {
             const Index at = (begin + i) * k + j;
-            const T bound = parts.bound[at];
             linear[i] = parts.linear[at];
-            lower[i] = parts.symmetric ? -bound : std::min(bound, T(0));
-            upper[i] = parts.symmetric ? bound : std::max(bound, T(0));
+            lower[i] = parts.lower[at];
+            upper[i] = parts.upper[at];
             z[i] = parts.z[at];
         }
         const SmallProblem<T> problem{

@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hssvm import SVC
-from hssvm.problems.quantile import SORTED_POINTS, weighted_quantiles
+from hssvm.problems.weighted_quantiles import SORTED_POINTS, weighted_quantiles
 
 
 @pytest.mark.filterwarnings("ignore:Nearly all rows are support vectors")

@@ -21,7 +21,8 @@ def test_unused_coefficients(rng):
         assert some.problem.n == part.part_sizes[index]
         own = slice(*batch.offsets[index : index + 2])
         assert_array_equal(batch.places.rows[own], some.places.rows)
-        assert_array_equal(batch.bound[own], some.problem.bound)
+        assert_array_equal(batch.lower[own], some.problem.lower)
+        assert_array_equal(batch.upper[own], some.problem.upper)
         assert_array_equal(batch.places.pick(Z)[own], some.pick(Z))
         assert_array_equal(every.pick(whole.column_of), index)
     rows = rng.permutation(60)[:40]

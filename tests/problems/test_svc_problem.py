@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hssvm.problems import SVCProblem
-from hssvm.problems.quantile import weighted_quantiles
+from hssvm.problems.weighted_quantiles import weighted_quantiles
 
 
 def best_intercept(f, sign, cost):

@@ -11,7 +11,7 @@ from sklearn.svm import OneClassSVM as ExactOneClassSVM
 from hssvm.kernels import Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.operators import DenseOperator
-from hssvm.problems import OneClassProblem, SVRProblem
+from hssvm.problems import OneClassProblem, QuantileProblem, SVRProblem
 from hssvm.solvers import ADMM, Solution, WorkingSet, initial_beta, polish
 from hssvm.solvers.polish import active_set_step
 
@@ -29,8 +29,16 @@ def one_class(rng, n, k, dtype=np.float64):
     return OneClassProblem(bound, rng.uniform(0.05, 0.95, k))
 
 
+def quantile(rng, n, k, dtype=np.float64):
+    svr_problem = svr(rng, n, k, dtype)
+    return QuantileProblem(svr_problem.linear, svr_problem.upper, rng.uniform(0.02, 0.98, k))
+
+
 def loss(problem, j, values):
-    bound = problem.bound[:, j].astype(float)
+    bound = problem.upper[:, j].astype(float)
+    if isinstance(problem, QuantileProblem):
+        error, low = problem.linear[:, j] - values, -problem.lower[:, j].astype(float)
+        return (bound * np.maximum(error, 0) + low * np.maximum(-error, 0)).sum()
     if isinstance(problem, SVRProblem):
         distance = np.abs(problem.linear[:, j].astype(float) - values) - problem.l1_weight[j]
         return (bound * np.maximum(0, distance)).sum()
@@ -46,7 +54,7 @@ def feasible(problem, rng):
     return constrained_prox(problem, V, beta, np.zeros(problem.k), exactly=True)[0]
 
 
-@pytest.mark.parametrize("make", [svr, one_class])
+@pytest.mark.parametrize("make", [svr, quantile, one_class])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_values_by_definition(make, dtype, rng):
     problem = make(rng, 50, 3, dtype)
@@ -73,7 +81,7 @@ def test_values_by_definition(make, dtype, rng):
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 60),
-    make=st.sampled_from([svr, one_class]),
+    make=st.sampled_from([svr, quantile, one_class]),
     scale=st.floats(0.01, 100),
 )
 def test_gap_is_never_negative(seed, n, make, scale):
@@ -85,7 +93,7 @@ def test_gap_is_never_negative(seed, n, make, scale):
     assert np.all(values.gap >= -1e-9)
 
 
-@pytest.mark.parametrize("make", [svr, one_class])
+@pytest.mark.parametrize("make", [svr, quantile, one_class])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_prox_is_a_minimum(make, dtype, rng):
     problem = make(rng, 400, 3, dtype)
@@ -107,12 +115,12 @@ def test_prox_is_a_minimum(make, dtype, rng):
     assert_allclose(sums.slope, (problem.free(Z) / beta[:, None]).sum(axis=0), rtol=1e-3)
 
 
-@pytest.mark.parametrize("make", [svr, one_class])
+@pytest.mark.parametrize("make", [svr, quantile, one_class])
 def test_columns(make, rng):
     problem = make(rng, 20, 4)
     some = problem.columns(np.array([2, 0]))
     assert type(some) is type(problem)
-    for name in ("bound", "linear"):
+    for name in ("lower", "upper", "linear"):
         assert_allclose(getattr(some, name), getattr(problem, name)[:, [2, 0]])
     for name in ("l1_weight", "equality_rhs"):
         assert_allclose(getattr(some, name), getattr(problem, name)[[2, 0]])
@@ -128,7 +136,7 @@ def solve_by_admm(problem, K, X):
 def solve_by_refinement(problem, K, X):
     start = Solution.empty(np.zeros((problem.n, problem.k)))
     if np.any(problem.equality_rhs):
-        start.Z[:] = problem.equality_rhs * problem.bound / problem.bound.sum(axis=0)
+        start.Z[:] = problem.equality_rhs * problem.upper / problem.upper.sum(axis=0)
         start.F = K @ start.Z
     return WorkingSet(1e-7, memory=8 * 64**2).solve(
         problem, LazyKernelMatrix(Gaussian(0.5), X), start

@@ -31,13 +31,13 @@ def cells_of(rng, n, problem):
 
 def solve(cells, K, tol=TOL, max_steps=10**6, start=None):
     batch = cells.batch(np.arange(cells.n_parts))
-    z = np.zeros_like(batch.bound) if start is None else start.copy()
+    z = np.zeros_like(batch.linear) if start is None else start.copy()
     F = np.empty_like(z)
     primal, dual, intercept = np.empty((3, cells.n_parts, cells.k))
     steps = np.empty(primal.shape, np.int64)
     most = np.full(cells.n_parts, max_steps)
     _core.solve_parts(
-        *K, batch.offsets, batch.places.rows, batch.bound, batch.linear, batch.symmetric,
+        *K, batch.offsets, batch.places.rows, batch.lower, batch.upper, batch.linear,
         batch.l1_weight, np.full(cells.k, tol), most, z, F, primal, dual, intercept, steps,
     )  # fmt: skip
     return z, F, primal, dual, intercept, steps

@@ -21,7 +21,7 @@ from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.part import PartKernelMatrix, exact_kernel_matrix
 from hssvm.operators import HSSOperator
 from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
-from hssvm.problems.quantile import SORTED_POINTS, weighted_quantiles
+from hssvm.problems.weighted_quantiles import SORTED_POINTS, weighted_quantiles
 from hssvm.solvers import ADMM, FixedIterationADMM, Solution, WorkingSet, initial_beta
 from hssvm.solvers.equality import nearest_feasible
 
@@ -153,7 +153,7 @@ def test_same_exact_solution_as_on_all_rows(make, n_parts, memory, start, dtype,
     tol = 1e-3 if dtype == np.float32 else 1e-5
     solver = WorkingSet(tol, memory)
     joined = problem(slice(None), SERIAL)
-    Z = start * rng.random((n, k)).astype(dtype) * joined.bound
+    Z = start * rng.uniform(joined.lower, joined.upper).astype(dtype)
     Z = nearest_feasible(joined, Z, np.ones(n, dtype))
     expected = solver.solve(joined, LazyKernelMatrix(kernel, X), Solution.empty(Z))
     assert [s.name for s in expected.status] == ["CONVERGED"] * k

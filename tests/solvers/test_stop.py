@@ -47,10 +47,10 @@ def smo(n_problems):
 def solve_parts(rng, stop):
     X, _, lower, upper = endless(rng)
     z, F, steps = np.zeros((120, 1)), np.zeros((120, 1)), np.zeros((2, 1), np.int64)
-    bound = np.tile(lower + upper, 2)[:, None]
+    lower, upper = (np.tile(side, 2)[:, None] for side in (lower, upper))
     _core.solve_parts(
-        Linear().core, core_rows(X), np.array([0, 60, 120]), np.tile(np.arange(60), 2), bound,
-        np.sign(bound), False, np.zeros(1), np.array([1e-15]), np.full(2, N_STEPS), z, F,
+        Linear().core, core_rows(X), np.array([0, 60, 120]), np.tile(np.arange(60), 2), lower,
+        upper, np.sign(lower + upper), np.zeros(1), np.array([1e-15]), np.full(2, N_STEPS), z, F,
         *np.zeros((3, 2, 1)), steps, stop,
     )  # fmt: skip
     return steps.max()

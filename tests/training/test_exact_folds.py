@@ -35,8 +35,12 @@ def test_values_are_those_of_exact_solutions(kind, rng, monkeypatch):
     values = exact_decisions(problem, Gaussian(1.0), X, solution, plan, FitReport(), Monitor())
     fold = assign_folds(problem.strata, plan.seed)
     for f in range(5):
-        bound = np.where(fold == f, 0, problem.bound[:, 0])[:, None]
-        alone = SVCProblem(bound) if kind == "SVC" else SVRProblem(y, bound, np.array([0.1]))
+        bound = np.where(fold == f, 0, problem.reach[:, 0])[:, None]
+        alone = (
+            SVCProblem(bound * problem.linear)
+            if kind == "SVC"
+            else SVRProblem(y, bound, np.array([0.1]))
+        )
         solved = WorkingSet(1e-6).solve(alone, K, zero)
         expected = (solved.F + solved.intercept)[fold == f]
         error = np.abs(values[fold == f] - expected)

@@ -31,16 +31,16 @@ def test_excluded_rows_might_as_well_not_exist(kind, rng):
     folds = with_folds(problem, fold, 3)
     assert folds.k == 4 * problem.k
     Z, F = np.zeros((n, 8)), rng.standard_normal((n, 8))
-    Z[:, :] = folds.bound * rng.uniform(0, 1, (n, 8))
+    Z[:, :] = rng.uniform(folds.lower, folds.upper)
     whole = folds.evaluate(Z, F)
     for f in range(3):
         kept, columns = fold != f, 2 * (1 + f) + np.arange(2)
         if kind == "SVC":
             alone = SVCProblem(problem.bound[kept])
         elif kind == "SVR":
-            alone = SVRProblem(problem.linear[kept], problem.bound[kept], problem.l1_weight)
+            alone = SVRProblem(problem.linear[kept], problem.upper[kept], problem.l1_weight)
         else:
-            alone = OneClassProblem(problem.bound[kept], problem.nu)
+            alone = OneClassProblem(problem.upper[kept], problem.nu)
         found = alone.evaluate(Z[kept][:, columns], F[kept][:, columns])
         for name in ("primal", "dual", "intercept"):
             assert_allclose(getattr(whole, name)[columns], getattr(found, name), rtol=1e-9)

@@ -119,7 +119,7 @@ def _solver(kernel: Kernel, gap: float, n_rows: int) -> ExactSolver:
 def snap(problem: Problem, Z: Floats) -> None:
     """Set coefficients to the bound, or to 0, that they miss by a rounding error, in place."""
     for end in (*problem.box(np.arange(problem.n)), 0.0):
-        near = np.abs(Z - end) <= BOUND_ROUNDING * np.abs(problem.bound)
+        near = np.abs(Z - end) <= BOUND_ROUNDING * problem.reach
         Z[near] = np.broadcast_to(end, Z.shape)[near]
 
 

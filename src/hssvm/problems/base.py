@@ -1,10 +1,10 @@
-"""The interface between problems and solvers."""
+"""The dual that all problems are instances of, as solvers see it."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from hssvm import _core
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
 from hssvm.problems.parts import BaseProblem, Part
-from hssvm.problems.quantile import MASS_ROUNDING, weighted_quantiles
+from hssvm.problems.weighted_quantiles import MASS_ROUNDING, weighted_quantiles
 
 LOSS_BLOCK = 2**18
 """Number of losses that are computed at a time."""
@@ -62,13 +62,20 @@ class ProxSums:
 
 
 class Problem(BaseProblem):
-    """A block of k duals over the same n rows; see `hssvm.problems`.
+    """A block of k duals over the same n rows.
+
+    ::
+
+        min  1/2 z'Kz - linear'z + l1_weight |z|_1    lower <= z <= upper,  sum z = equality_rhs
+
+    The primal is ``1/2 |w|^2 + b equality_rhs + sum of the losses``. The loss of a row at ``t = f +
+    b`` is the largest value that its coefficient could add to the dual, ``max(0, upper (linear -
+    l1_weight - t), lower (linear + l1_weight - t))``.
 
     Parameters
     ----------
-    bound : (n, k)
-        z lies between 0 and `bound`, or between ``-bound`` and `bound` if the class is `symmetric`.
-        A bound of 0 excludes a row, as in cross-validation: its z stays 0.
+    lower, upper : (n, k)
+        ``lower <= 0 <= upper``. If both are 0, the row is excluded, as in cross-validation.
     linear : (n, k)
     l1_weight : (k,)
         Weight of abs(z).
@@ -76,9 +83,18 @@ class Problem(BaseProblem):
         Required sum of z, over the rows of all ranks.
     communicator : Communicator, default=SERIAL
         Connects the ranks that hold the rows. Sums and objective values are over all rows.
-    """
 
-    symmetric: ClassVar[bool] = False
+    Examples
+    --------
+    The median of the targets 1, 2 and 4, with K = 0:
+
+    >>> import numpy as np
+    >>> from hssvm.problems import Problem
+    >>> one = np.ones((3, 1))
+    >>> problem = Problem(-one, one, np.array([[1.0], [2.0], [4.0]]), np.zeros(1), np.zeros(1))
+    >>> problem.evaluate(0 * one, 0 * one).intercept
+    array([2.])
+    """
 
     sparse_solution: ClassVar[bool] = False
     """Whether most coefficients of a solution may be 0, which makes 0 a good start."""
@@ -92,14 +108,16 @@ class Problem(BaseProblem):
 
     def __init__(
         self,
-        bound: Floats,
+        lower: Floats,
+        upper: Floats,
         linear: Floats,
         l1_weight: NDArray[np.float64],
         equality_rhs: NDArray[np.float64],
         communicator: Communicator = SERIAL,
     ) -> None:
         self.communicator = communicator
-        self.bound = np.ascontiguousarray(bound)
+        self.lower = np.ascontiguousarray(lower)
+        self.upper = np.ascontiguousarray(upper)
         self.linear = np.ascontiguousarray(linear)
         self.l1_weight = l1_weight
         self.equality_rhs = equality_rhs
@@ -119,13 +137,26 @@ class Problem(BaseProblem):
         """Precision of z."""
         return self.linear.dtype
 
-    @abstractmethod
-    def columns(self, index: NDArray[Any]) -> Problem:
-        """Return the problem restricted to the given columns."""
+    @property
+    def reach(self) -> Floats:
+        """Largest ``|z|`` in the box, (n, k)."""
+        return np.maximum(-self.lower, self.upper)
 
-    @abstractmethod
-    def rows(self, index: NDArray[Any]) -> Problem:
+    def columns(self, index: NDArray[Any]) -> Self:
+        """Return the problem restricted to the given columns."""
+        part = self._at((slice(None), index))
+        part.l1_weight, part.equality_rhs = self.l1_weight[index], self.equality_rhs[index]
+        return part
+
+    def rows(self, index: NDArray[Any]) -> Self:
         """Return the problem restricted to the given rows."""
+        return self._at(index)
+
+    def _at(self, index: Any) -> Self:
+        part = copy(self)
+        for name in ("lower", "upper", "linear"):
+            setattr(part, name, np.ascontiguousarray(getattr(self, name)[index]))
+        return part
 
     def part(self, index: int) -> Part:
         """Return the only part."""
@@ -136,13 +167,13 @@ class Problem(BaseProblem):
         """Groups of similar rows, (n,), of which every fold of a cross-validation needs some."""
         return np.zeros(self.n, np.int64)
 
-    def using(self, used: NDArray[np.bool_]) -> Problem:
+    def using(self, used: NDArray[np.bool_]) -> Self:
         """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
-        restricted = self.columns(np.arange(self.k))
-        restricted.bound = restricted.bound * used
+        restricted = copy(self)
+        restricted.lower, restricted.upper = self.lower * used, self.upper * used
         return restricted
 
-    def excluding(self, excluded: NDArray[np.bool_]) -> Problem:
+    def excluding(self, excluded: NDArray[np.bool_]) -> Self:
         """Return m copies of the columns, each without the rows of a column of `excluded`, (n, m).
 
         Column ``i k + j`` of the result is column j without the rows ``excluded[:, i]``.
@@ -150,13 +181,15 @@ class Problem(BaseProblem):
         copies = self.columns(np.tile(np.arange(self.k), excluded.shape[1]))
         return copies.using(~np.repeat(excluded, self.k, axis=1))
 
-    @abstractmethod
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Loss of m rows at decision values ``F + intercept``, as in the primal value; (m, k)."""
+        """Losses of m rows at decision values ``F + intercept``; (m, k)."""
+        above = F + intercept - self.linear[rows]
+        rise = -self.upper[rows] * (above + self.l1_weight)
+        fall = -self.lower[rows] * (above - self.l1_weight)
+        return np.maximum(np.maximum(rise, fall), 0)
 
-    @abstractmethod
     def breakpoints(
         self, j: int, f: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
@@ -173,18 +206,27 @@ class Problem(BaseProblem):
         points, weight : (m,)
             At each point, the slope increases by the weight.
         mass : float
-            The contribution of these rows to minus the slope as b goes to minus infinity.
+            The contribution of these rows to minus the slope as b goes to minus infinity, without
+            r.
         """
+        middle = self.linear[:, j] - f
+        lower, upper = (side[:, j].astype(np.float64) for side in (self.lower, self.upper))
+        up, down = np.flatnonzero(upper), np.flatnonzero(lower)
+        points = np.concatenate([middle[up] - self.l1_weight[j], middle[down] + self.l1_weight[j]])
+        return points, np.concatenate([upper[up], -lower[down]]), float(upper.sum())
 
-    @abstractmethod
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|z|`` in the box, relative to the size of the decision values, (k,)."""
+        return self._largest()
+
+    def _largest(self) -> NDArray[np.float64]:
+        largest = np.maximum(-self.lower.min(axis=0), self.upper.max(axis=0)).astype(np.float64)
+        return self.communicator.allreduce(largest, "max")
 
     def decision_size(self) -> NDArray[np.float64]:
         """Size of the decision values, (k,): 1 for classifiers, the size of y for regressions."""
-        scale, largest = self.scale(), np.abs(self.bound).max(axis=0).astype(np.float64)
-        largest = self.communicator.allreduce(largest, "max")
-        return largest / np.where(scale > 0, scale, 1) + (scale == 0)
+        scale = self.scale()
+        return self._largest() / np.where(scale > 0, scale, 1) + (scale == 0)
 
     def floor(self, j: int, z: NDArray[np.float64]) -> float:
         """Contribution of these rows to the smallest scale of the gap of column j.
@@ -200,20 +242,16 @@ class Problem(BaseProblem):
         V is (n, k), beta (n,), tau (k,).
         """
         Z, sums = np.empty_like(V), np.empty((3, self.k))
-        _core.shifted_prox(V, beta, tau, self.bound, self.symmetric, self.l1_weight, Z, sums)
+        _core.shifted_prox(V, beta, tau, self.lower, self.upper, self.l1_weight, Z, sums)
         return Z, ProxSums(*self.communicator.allreduce(sums))
 
     def free(self, Z: Floats) -> NDArray[np.bool_]:
         """Mask (n, k) of the entries of Z at which h is smooth, so that z can move both ways."""
-        size = np.abs(Z) if self.symmetric else Z
-        return (Z != 0) & (size != self.bound)
+        return (Z != 0) & (self.lower != Z) & (self.upper != Z)
 
     def box(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Lower and upper bounds of z at m rows, (m, k) each."""
-        bound = self.bound[rows]
-        if self.symmetric:
-            return -bound, bound
-        return np.minimum(bound, 0), np.maximum(bound, 0)
+        return self.lower[rows], self.upper[rows]
 
     def evaluate(self, Z: Floats, F: Floats) -> Objective:
         """Objective values at a feasible `Z`, with ``F = K Z`` and the optimal intercept."""
@@ -230,8 +268,9 @@ class Problem(BaseProblem):
                 breakpoints.append(self.breakpoints(j, f))
             points, weights, mass = zip(*breakpoints, strict=True)
             total_mass = self.communicator.allreduce(np.array(mass))
+            total_mass = total_mass - self.equality_rhs[list(columns)]
             # with costs rounded to float32, sums in float64 would miss a flat minimum
-            rtol = max(MASS_ROUNDING, 4 * float(np.finfo(self.bound.dtype).eps))
+            rtol = max(MASS_ROUNDING, 4 * float(np.finfo(self.dtype).eps))
             found = weighted_quantiles(points, weights, total_mass, self.communicator, rtol)
             intercept[list(columns)] = found
         loss = np.zeros(self.k)

@@ -31,7 +31,7 @@ class CellProblems(PartedProblem):
     >>> from hssvm.problems import CellProblems, SVCProblem
     >>> problem = SVCProblem(np.array([[1.0], [-1.0], [-1.0], [1.0]]))
     >>> cells = CellProblems(problem, np.array([0, 2, 1, 3]), np.array([0, 2, 4]))
-    >>> [cell.problem.bound[:, 0].tolist() for cell in cells.parts()]
+    >>> [cell.problem.linear[:, 0].tolist() for cell in cells.parts()]
     [[1.0, -1.0], [-1.0, 1.0]]
     """
 
@@ -99,8 +99,8 @@ class CellProblems(PartedProblem):
         offsets = np.concatenate([[0], np.cumsum(self.part_sizes[indices])])
         problem = self.problem
         return PartBatch(
-            offsets, Places(rows), problem.bound[rows], problem.linear[rows],
-            problem.l1_weight, problem.symmetric,
+            offsets, Places(rows), problem.lower[rows], problem.upper[rows],
+            problem.linear[rows], problem.l1_weight,
         )  # fmt: skip
 
     def _rows(self, index: int) -> NDArray[np.int64]:

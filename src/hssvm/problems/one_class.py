@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,25 +47,32 @@ class OneClassProblem(Problem):
     ) -> None:
         self.nu = nu
         self.diagonal = diagonal
-        mass = nu * communicator.allreduce(bound.sum(axis=0, dtype=np.float64))
-        super().__init__(bound, np.zeros_like(bound), np.zeros(bound.shape[1]), mass, communicator)
+        zero = np.zeros_like(bound)
+        super().__init__(zero, bound, zero, np.zeros(nu.size), np.zeros(nu.size), communicator)
+        self._require_mass()
 
-    def columns(self, index: NDArray[Any]) -> OneClassProblem:
+    def _require_mass(self) -> None:
+        mass = self.communicator.allreduce(self.upper.sum(axis=0, dtype=np.float64))
+        self.equality_rhs = self.nu * mass
+
+    def columns(self, index: NDArray[Any]) -> Self:
         """Return the problem restricted to the given columns."""
-        return OneClassProblem(
-            self.bound[:, index], self.nu[index], self.communicator, self.diagonal
-        )
+        part = super().columns(index)
+        part.nu = self.nu[index]
+        return part
 
-    def rows(self, index: NDArray[Any]) -> OneClassProblem:
-        """Return the problem restricted to the given rows."""
-        diagonal = None if self.diagonal is None else self.diagonal[index]
-        return OneClassProblem(self.bound[index], self.nu, self.communicator, diagonal)
+    def rows(self, index: NDArray[Any]) -> Self:
+        """Return the problem restricted to the given rows; the required sums change."""
+        part = super().rows(index)
+        part.diagonal = None if self.diagonal is None else self.diagonal[index]
+        part._require_mass()  # noqa: SLF001
+        return part
 
-    def excluding(self, excluded: NDArray[np.bool_]) -> OneClassProblem:
-        """Return copies without some rows; the required sums change with the bounds."""
+    def excluding(self, excluded: NDArray[np.bool_]) -> Self:
+        """Return copies without some rows; the required sums change."""
         copies = super().excluding(excluded)
-        nu = np.tile(self.nu, excluded.shape[1])
-        return OneClassProblem(copies.bound, nu, self.communicator, self.diagonal)
+        copies._require_mass()  # noqa: SLF001
+        return copies
 
     def floor(self, j: int, z: NDArray[np.float64]) -> float:
         """``1/2 sum K_ii z_i^2``, the optimal value if K were diagonal.
@@ -79,20 +86,4 @@ class OneClassProblem(Problem):
 
     def scale(self) -> NDArray[np.float64]:
         """Largest bound divided by the sum of z, the size of the decision values; (k,)."""
-        return (
-            self.communicator.allreduce(self.bound.max(axis=0).astype(np.float64), "max")
-            / self.equality_rhs
-        )
-
-    def losses(
-        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Weight times the distance of negative decision values to 0."""
-        return self.bound[rows].astype(np.float64) * np.maximum(0, -(F + intercept))
-
-    def breakpoints(
-        self, j: int, f: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """The slope increases by the weight of a row at -f, from sum z minus the sum of weights."""
-        weight = self.bound[:, j].astype(np.float64)
-        return -f, weight, float((1 - self.nu[j]) * weight.sum())
+        return super().scale() / self.equality_rhs

@@ -151,7 +151,8 @@ class PairsProblem(BaseProblem):
         offsets = np.concatenate([[0], np.cumsum(sizes)[1::2]])
         bound = (self.cost[rows] * np.repeat(signs, sizes))[:, None]
         places = Places(rows, np.repeat(others, sizes))
-        return PartBatch(offsets, places, bound, np.sign(bound), np.zeros(1))
+        lower, upper = np.minimum(bound, 0), np.maximum(bound, 0)
+        return PartBatch(offsets, places, lower, upper, np.sign(bound), np.zeros(1))
 
     def _used_rows(self, own: int, column: int) -> NDArray[np.int64]:
         """Rows of a class whose coefficients in a column are used."""

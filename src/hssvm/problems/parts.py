@@ -87,18 +87,17 @@ class PartBatch:
         Where the parts begin in the other arrays.
     places : Places
         Where the m coefficients of each column are in the whole problem.
-    bound, linear : (m, width)
+    lower, upper, linear : (m, width)
     l1_weight : (width,)
-    symmetric : bool
         See `Problem`.
     """
 
     offsets: NDArray[np.int64]
     places: Places
-    bound: Floats
+    lower: Floats
+    upper: Floats
     linear: Floats
     l1_weight: NDArray[np.float64]
-    symmetric: bool = False
 
 
 class PartedProblem(ABC):
@@ -181,7 +180,7 @@ class BaseProblem(PartedProblem):
     communicator: Communicator = SERIAL
 
     bound: Any
-    """Bounds of the coefficients, (n, k)."""
+    """Bounds of the coefficients of a classifier, (n, k), with the signs of the labels."""
 
     @property
     @abstractmethod

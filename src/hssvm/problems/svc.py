@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,36 +38,16 @@ class SVCProblem(Problem):
 
     def __init__(self, bound: Floats, communicator: Communicator = SERIAL) -> None:
         zero = np.zeros(bound.shape[1])
-        super().__init__(bound, np.sign(bound), zero, zero, communicator)
+        lower, upper = np.minimum(bound, 0), np.maximum(bound, 0)
+        super().__init__(lower, upper, np.sign(bound), zero, zero, communicator)
 
-    def columns(self, index: NDArray[Any]) -> SVCProblem:
-        """Return the problem restricted to the given columns."""
-        return SVCProblem(self.bound[:, index], self.communicator)
-
-    def rows(self, index: NDArray[Any]) -> SVCProblem:
-        """Return the problem restricted to the given rows."""
-        return SVCProblem(self.bound[index], self.communicator)
+    @property
+    def bound(self) -> Floats:
+        """Signed bounds, (n, k)."""
+        return self.lower + self.upper
 
     @property
     def strata(self) -> NDArray[np.int64]:
         """Rows with the same labels in all columns, (n,)."""
         keys = np.random.default_rng(0).integers(2**40, size=self.k)  # sums differ if labels do
         return np.unique(self.linear.astype(np.int64) @ keys, return_inverse=True)[1]
-
-    def scale(self) -> NDArray[np.float64]:
-        """Largest ``|bound|``, (k,)."""
-        return self.communicator.allreduce(np.abs(self.bound).max(axis=0).astype(np.float64), "max")
-
-    def losses(
-        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Cost times hinge loss."""
-        cost = np.abs(self.bound[rows].astype(np.float64))
-        return cost * np.maximum(0, 1 - self.linear[rows] * (F + intercept))
-
-    def breakpoints(
-        self, j: int, f: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """The slope increases by the cost of a row at the b for which f + b is its label."""
-        cost, sign = np.abs(self.bound[:, j].astype(np.float64)), self.linear[:, j]
-        return sign - f, cost, float(cost[sign > 0].sum())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,8 +35,6 @@ class SVRProblem(Problem):
     (3, 1)
     """
 
-    symmetric: ClassVar[bool] = True
-
     def __init__(
         self,
         y: Floats,
@@ -46,37 +42,11 @@ class SVRProblem(Problem):
         epsilon: NDArray[np.float64],
         communicator: Communicator = SERIAL,
     ) -> None:
-        super().__init__(bound, y, epsilon, np.zeros(y.shape[1]), communicator)
-
-    def columns(self, index: NDArray[Any]) -> SVRProblem:
-        """Return the problem restricted to the given columns."""
-        return SVRProblem(
-            self.linear[:, index], self.bound[:, index], self.l1_weight[index], self.communicator
-        )
-
-    def rows(self, index: NDArray[Any]) -> SVRProblem:
-        """Return the problem restricted to the given rows."""
-        return SVRProblem(self.linear[index], self.bound[index], self.l1_weight, self.communicator)
+        super().__init__(-bound, bound, y, epsilon, np.zeros(y.shape[1]), communicator)
 
     def scale(self) -> NDArray[np.float64]:
-        """Largest bound divided by the standard deviation of y, (k,)."""
+        """Largest ``|z|`` divided by the standard deviation of y, (k,)."""
         y = self.linear.astype(np.float64)
         n, total = self.communicator.allreduce(np.stack([np.full(self.k, self.n), y.sum(axis=0)]))
         spread = np.sqrt(self.communicator.allreduce(((y - total / n) ** 2).sum(axis=0)) / n)
-        largest = self.communicator.allreduce(self.bound.max(axis=0).astype(np.float64), "max")
-        return largest / np.where(spread > 0, spread, 1)
-
-    def losses(
-        self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Cost times the distance to the tube."""
-        distance = np.abs(self.linear[rows] - (F + intercept)) - self.l1_weight
-        return self.bound[rows].astype(np.float64) * np.maximum(0, distance)
-
-    def breakpoints(
-        self, j: int, f: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """The slope increases by the cost of a row at both ends of its tube."""
-        cost, middle = self.bound[:, j].astype(np.float64), self.linear[:, j] - f
-        ends = np.concatenate([middle - self.l1_weight[j], middle + self.l1_weight[j]])
-        return ends, np.concatenate([cost, cost]), float(cost.sum())
+        return super().scale() / np.where(spread > 0, spread, 1)

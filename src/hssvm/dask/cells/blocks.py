@@ -73,7 +73,7 @@ def block_of(
     problem = task.problem(rows.X, rows.y, rows.weights, kernel).part(0).problem
     if seed is not None:
         rows = replace(rows, fold=assign_folds(problem.strata, seed, int(rows.ids[0])))
-    counts = problem.bound.any(axis=1)
+    counts = problem.reach.any(axis=1)
     return rows if counts.all() else rows.at(np.flatnonzero(counts))
 
 

@@ -54,7 +54,7 @@ def train_cells(
     columns = problem if fold is None else with_folds(problem, fold, plan.n_folds)
 
     # Rows that count for nothing are left out: a cell of such rows would have no model.
-    counts = problem.bound.any(axis=1)
+    counts = problem.reach.any(axis=1)
     counting, ignored = np.flatnonzero(counts), np.flatnonzero(~counts)
     own = X if ignored.size == 0 else X[counting]
 

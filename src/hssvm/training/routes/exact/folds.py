@@ -98,7 +98,7 @@ def _decisions(
         stop=monitor.stop,
     )
     at_bound = np.tile(np.where(inside[rows], solution.Z[rows], 0), plan.n_folds)
-    at_bound[folds.bound == 0] = 0
+    at_bound[folds.reach == 0] = 0
     balanced = _balanced(at_bound, np.tile(violation[rows], plan.n_folds), problem.communicator)
     start = Solution.empty(balanced)
     first = np.flatnonzero(((solution.Z != 0) & ~inside)[rows].any(axis=1))

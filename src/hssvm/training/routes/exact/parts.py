@@ -159,9 +159,9 @@ class _Run:
         most = np.maximum(BATCHED_STEPS, STEPS_PER_ROW * self.sizes[indices])
         max_steps = np.minimum(most, 0 if status else solver.max_iter).astype(np.int64)
         self._solve(
-            batch.offsets, batch.places.rows, batch.bound, batch.linear,
-            batch.symmetric, batch.l1_weight, solver.tol * self.problem.tol_factors, max_steps,
-            z, F, primal, dual, intercept, steps, self.monitor.stop,
+            batch.offsets, batch.places.rows, batch.lower, batch.upper, batch.linear,
+            batch.l1_weight, solver.tol * self.problem.tol_factors, max_steps, z, F,
+            primal, dual, intercept, steps, self.monitor.stop,
         )  # fmt: skip
         status = status or self.monitor.stop()
         gap = Objective(primal, dual, intercept, np.zeros(primal.shape)).gap

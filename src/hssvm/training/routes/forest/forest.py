@@ -160,6 +160,7 @@ def fingerprint(problem: Problem, kernel: Kernel, X: Rows, plan: TrainingPlan) -
     rows = [X.data, X.indices, X.indptr] if scipy.sparse.issparse(X) else [X]
     if coordinates is not X:  # the rows are only point indices
         rows = [coordinates, kernel.diag(X)]
-    for array in [*rows, problem.bound, problem.linear, problem.l1_weight, problem.equality_rhs]:
+    parameters = problem.lower, problem.upper, problem.linear, problem.l1_weight
+    for array in [*rows, *parameters, problem.equality_rhs]:
         checksum = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), checksum)
     return checksum
