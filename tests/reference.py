@@ -3,9 +3,11 @@
 import math
 import warnings
 
+import clarabel
 import numpy as np
 import scipy.linalg
 import scipy.optimize
+import scipy.sparse
 
 from hssvm.kernels import (
     CallableKernel,
@@ -152,6 +154,39 @@ def svc_dual(K, bound):
             options={"maxiter": 2000, "ftol": 1e-14},
         )
     return result.x
+
+
+def dual_by_clarabel(K, problem, j):
+    """Column j of a `Problem` by an interior-point method; returns z and the dual value."""
+    n = problem.n
+    l1, zero, one = float(problem.l1_weight[j]), np.zeros((n, n)), scipy.sparse.eye_array(n)
+    # variables z and u >= |z|
+    P = scipy.sparse.csc_array(np.triu(np.block([[K, zero], [zero, zero]])))
+    q = np.concatenate([-problem.linear[:, j], np.full(n, l1)])
+    ones = np.concatenate([np.ones(n), np.zeros(n)])[None]
+    A = scipy.sparse.csc_array(
+        scipy.sparse.vstack(
+            [
+                ones,
+                scipy.sparse.hstack([one, 0 * one]),
+                scipy.sparse.hstack([-one, 0 * one]),
+                scipy.sparse.hstack([one, -one]),
+                scipy.sparse.hstack([-one, -one]),
+            ]
+        )
+    )
+    b = [
+        problem.equality_rhs[j : j + 1],
+        problem.upper[:, j],
+        -problem.lower[:, j],
+        np.zeros(2 * n),
+    ]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = 1e-9
+    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(4 * n)]
+    solved = clarabel.DefaultSolver(P, q, A, np.concatenate(b), cones, settings).solve()
+    return np.array(solved.x[:n]), -solved.obj_val
 
 
 def svc_primal(K, z, sign, cost, intercept):

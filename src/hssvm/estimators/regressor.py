@@ -1,8 +1,8 @@
-"""The base class of the regressions."""
+"""The base classes of the regressions."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,12 @@ from hssvm.estimators.calibration import (
 )
 from hssvm.estimators.inputs.parameters import check_parameter
 from hssvm.estimators.models.background import target_strata
-from hssvm.estimators.monitoring.callbacks import FitMonitor
+from hssvm.estimators.monitoring.callbacks import FitMonitor, with_callbacks
 from hssvm.kernels.base import Floats
 from hssvm.training import FitReport, Regression, TrainingResult
 from hssvm.training.certificate import Certificate
 from hssvm.training.data.checks import at_bound, check_target
+from hssvm.training.reports.estimate import CostEstimate
 
 
 class Regressor(RegressorMixin, BaseKernelSVM):
@@ -64,8 +65,9 @@ class Regressor(RegressorMixin, BaseKernelSVM):
             monitor.advise(check_target(data.y, task.C, task.epsilon, n_bounded), result.report)
 
     def _out_of_fold_outputs(self, result: TrainingResult, task: Regression) -> Floats | None:
-        """Predictions from models without the rows, (n,)."""
-        return None if result.out_of_fold is None else result.out_of_fold[:, 0] + task.center
+        """Predictions from models without the rows, as `predict` returns them."""
+        values = result.out_of_fold
+        return None if values is None else self._predictions(values + task.center)
 
     def _use_out_of_fold(
         self, predicted: Floats | None, data: FitInput, report: FitReport, seed: int
@@ -75,11 +77,23 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         y, weight = data.y, data.weight
         if predicted is None or y.size < 2:
             return
-        report.out_of_fold_score = float(r2_score(y, predicted, sample_weight=weight))
+        report.out_of_fold_score = self._score(y, predicted, weight)
         if self.out_of_fold:
-            errors = np.abs(y - predicted)[weight > 0]
-            self.nonconformity_scores_ = kept_scores(errors, seed)
+            scores = self._nonconformity(y, predicted)[weight > 0]
+            self.nonconformity_scores_ = kept_scores(scores, seed)
             self.out_of_fold_decision_ = predicted
+
+    def _predictions(self, values: Floats) -> Floats:
+        """What `predict` returns, given the values of all columns."""
+        return values[:, 0]
+
+    def _score(self, y: Floats, predicted: Floats, weight: Floats) -> float:
+        """What `score` returns."""
+        return float(r2_score(y, predicted, sample_weight=weight))
+
+    def _nonconformity(self, y: Floats, predicted: Floats) -> Floats:
+        """How far the targets are from the predictions, (n,)."""
+        return np.abs(y - predicted)
 
     def predict(self, X: Any) -> Floats:
         """Predict the target of every row of `X`.
@@ -92,7 +106,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         -------
         (m,) array of float64
         """
-        return self._decision_values(X)[:, 0]
+        return self._predictions(self._decision_values(X))
 
     def _decision_values(self, X: Any) -> Floats:
         # in float64, as an intercept far from 0 would lose digits in float32
@@ -131,6 +145,11 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         >>> model.predict_interval([[0.0]]).round(1)
         array([[-0.2,  0.2]])
         """
+        half_width = self._nonconformity_quantile(coverage)
+        return self.predict(X)[:, None] + np.array([-half_width, half_width])
+
+    def _nonconformity_quantile(self, coverage: float) -> float:
+        """The score that a new row does not exceed with probability `coverage`."""
         check_is_fitted(self)
         check_parameter("coverage", coverage, COVERAGE)
         if self.nonconformity_scores_ is None:
@@ -138,8 +157,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
                 "predict_interval needs the errors of models that have not seen the rows; set "
                 "out_of_fold=True and fit again, with more max_time if that is set"
             )
-        half_width = conformal_quantile(self.nonconformity_scores_, coverage)
-        return self.predict(X)[:, None] + np.array([-half_width, half_width])
+        return conformal_quantile(self.nonconformity_scores_, coverage)
 
     def _check_saved(self) -> None:
         super()._check_saved()
@@ -164,3 +182,56 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         (X, y), kernel = self._check_certified(X, y)
         weight = self._check_weight(sample_weight, X)
         return self._certify(self._fitted_task(), kernel, X, y, weight, n_rows)
+
+
+class TrainableRegressor(Regressor):
+    """Base class of the regressions that are trained with given parameters."""
+
+    def _fit_task(self, data: FitInput) -> Regression:
+        raise NotImplementedError
+
+    def estimate_cost(self, X: Any, y: Any) -> CostEstimate:
+        """Estimate the time and memory of a fit, from fits on two small samples.
+
+        Parameters
+        ----------
+        X, y
+            The training data.
+
+        Returns
+        -------
+        CostEstimate
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import SVR
+        >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
+        >>> estimate = SVR(refine=False).estimate_cost(X, X[:, 0])
+        >>> estimate.n_rows, estimate.memory < 1e9, estimate.advice
+        (20000, True, ['No problem expected.'])
+        """
+        return self._estimate_cost(X, y)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on `X` and `y`.
+
+        Parameters
+        ----------
+        X : (n, p) array-like or CSR matrix
+            float32 is not converted, and needs half the memory and time of float64.
+        y : (n,) array-like
+        sample_weight : (n,) array-like, optional
+            Factors on C by row.
+
+        Returns
+        -------
+        self
+        """
+        with self._fitting(X, y, sample_weight) as monitor:
+            data = self._check_fit(X, y, sample_weight)
+            task = self._fit_task(data)
+            result = self._train(task, data, monitor)
+            self._finish(result, task, data, monitor)
+        return self

@@ -7,13 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from hssvm.estimators.base import FitInput
-from hssvm.estimators.monitoring.callbacks import with_callbacks
-from hssvm.estimators.regressor import Regressor
+from hssvm.estimators.regressor import TrainableRegressor
 from hssvm.training import Approximation, Regression
-from hssvm.training.reports.estimate import CostEstimate
 
 
-class SVR(Regressor):
+class SVR(TrainableRegressor):
     """Epsilon-support vector regression for large data sets.
 
     Like `sklearn.svm.SVR`, with the refinement and approximations of `SVC`. Errors below epsilon
@@ -110,52 +108,6 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
-
-    def estimate_cost(self, X: Any, y: Any) -> CostEstimate:
-        """Estimate the time and memory of a fit, from fits on two small samples.
-
-        Parameters
-        ----------
-        X, y
-            The training data.
-
-        Returns
-        -------
-        CostEstimate
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from hssvm import SVR
-        >>> X = np.random.default_rng(0).standard_normal((20_000, 2))
-        >>> estimate = SVR(refine=False).estimate_cost(X, X[:, 0])
-        >>> estimate.n_rows, estimate.memory < 1e9, estimate.advice
-        (20000, True, ['No problem expected.'])
-        """
-        return self._estimate_cost(X, y)
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
-        """Train on `X` and `y`.
-
-        Parameters
-        ----------
-        X : (n, p) array-like or CSR matrix
-            float32 is not converted, and needs half the memory and time of float64.
-        y : (n,) array-like
-        sample_weight : (n,) array-like, optional
-            Factors on C by row.
-
-        Returns
-        -------
-        self
-        """
-        with self._fitting(X, y, sample_weight) as monitor:
-            data = self._check_fit(X, y, sample_weight)
-            task = self._fit_task(data)
-            result = self._train(task, data, monitor)
-            self._finish(result, task, data, monitor)
-        return self
 
     def _fit_task(self, data: FitInput) -> Regression:
         return Regression(self.C, self.epsilon, center=float(np.median(data.y)))

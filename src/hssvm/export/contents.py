@@ -43,7 +43,7 @@ class Contents(NamedTuple):
     ----------
     common : dict
         ``task``, ``n_features``, ``classes``, ``one_vs_one``, ``calibration`` and its ``curve_0``,
-        ....
+        ...; ``quantile_ranks``, if predictions are several quantiles.
     members : list of dict
         Of each member ``kernel`` and its parameters; ``shift`` and ``factor`` of the features, and
         ``quantiles`` if these are normal scores; ``X``, or ``X_data``, ``X_indices`` and
@@ -61,7 +61,7 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
 
     Parameters
     ----------
-    model : SVC, SVCCV, SVR, SVRCV or OneClassSVM
+    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR or OneClassSVM
     members : sequence of (estimator, predictor)
         The models of which this one is the mean, and what they predict with.
     """
@@ -71,6 +71,8 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
         "one_vs_one": np.array(getattr(members[0][0], "_one_vs_one", False)),
         "calibration": np.array("none"),
     }
+    if (ranks := getattr(model, "_quantile_ranks", None)) is not None:
+        common["quantile_ranks"] = ranks
     if hasattr(model, "classes_"):
         common["classes"] = labels_of(model)
         if model.calibration_ is not None:

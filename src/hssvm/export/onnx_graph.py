@@ -119,6 +119,8 @@ def probabilities(graph: Graph, arrays: Arrays, score: str) -> str:
 
 
 def _one_column(arrays: Arrays) -> bool:
+    if "quantile_ranks" in arrays:
+        return False
     return "classes" not in arrays or _k(arrays) == 2
 
 

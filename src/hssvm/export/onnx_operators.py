@@ -14,11 +14,19 @@ class Graph:
     def __init__(self, scope: Any, container: Any) -> None:
         self._scope, self._container = scope, container
 
-    def op(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add an operator, and return the name of its output."""
+    def op(
+        self,
+        kind: str,
+        *inputs: str,
+        output: str | None = None,
+        n_outputs: int = 1,
+        **attributes: Any,
+    ) -> str:
+        """Add an operator, and return the name of its (first) output."""
         output = output or self._scope.get_unique_variable_name("hssvm")
+        others = [self._scope.get_unique_variable_name("hssvm") for _ in range(1, n_outputs)]
         name = self._scope.get_unique_operator_name(kind)
-        self._container.add_node(kind, list(inputs), output, name=name, **attributes)
+        self._container.add_node(kind, list(inputs), [output, *others], name=name, **attributes)
         return output
 
     def constant(self, values: Any) -> str:

@@ -54,6 +54,8 @@ def set_shapes(model: Any, operator: Any) -> None:
             name == "scores" and hasattr(model, "classes_") and model.classes_.size > 2
         )
         variable.type.shape = [n_rows, model.classes_.size] if by_class else [n_rows]
+        if (ranks := getattr(model, "_quantile_ranks", None)) is not None:
+            variable.type.shape = [n_rows, ranks.size]
 
 
 def convert(contents: Contents, scope: Any, operator: Any, container: Any) -> None:
@@ -67,6 +69,8 @@ def convert(contents: Contents, scope: Any, operator: Any, container: Any) -> No
     values = [decision_values(graph, member, rows) for member in contents.members]
     outputs_by_class = mean(graph, [by_class(graph, arrays, one) for one in values])
     score = scores(graph, arrays, outputs_by_class)
+    if "quantile_ranks" in arrays:
+        score = sorted_quantiles(graph, score, arrays["quantile_ranks"])
     task = str(arrays["task"])
     graph.cast(score, floats, output=outputs[0 if task == "regression" else 1])
     if task == "novelty":
@@ -79,6 +83,13 @@ def convert(contents: Contents, scope: Any, operator: Any, container: Any) -> No
         graph.op("Gather", labels, index, axis=0, output=outputs[0])
     if len(outputs) == 3:
         graph.cast(probabilities(graph, arrays, score), floats, output=outputs[2])
+
+
+def sorted_quantiles(graph: Graph, values: str, ranks: NDArray[np.int64]) -> str:
+    """Sort the values of each row, and add those of the given ranks."""
+    k = graph.constant(np.array([ranks.size], np.int64))
+    ascending = graph.op("TopK", values, k, n_outputs=2, axis=1, largest=0)
+    return graph.op("Gather", ascending, graph.constant(ranks), axis=1)
 
 
 def _onnx_labels(labels: NDArray[Any]) -> NDArray[Any]:

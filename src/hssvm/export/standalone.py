@@ -35,10 +35,12 @@ class Predictor:
         X = self._checked(X)
         outputs = [self._by_class(member.values(X)) for member in self._members]
         mean = sum(outputs) / len(outputs)
+        if "quantile_ranks" in self._arrays:
+            return np.sort(mean)[:, self._model.quantile_ranks]
         return mean if mean.shape[1] > 1 else mean[:, 0]
 
     def predict(self, X: Any) -> Any:
-        """Return labels, targets, or 1 and -1 for typical and novel rows."""
+        """Return labels, targets, quantiles, or 1 and -1 for typical and novel rows."""
         if self._model.one_vs_one and len(self._members) == 1:
             votes = self._votes(self._members[0].values(self._checked(X)))
             return self._model.classes[votes.argmax(axis=1)]

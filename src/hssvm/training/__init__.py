@@ -31,7 +31,13 @@ from hssvm.training.planning import plan_problem, plan_task
 from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
-from hssvm.training.tasks import Classification, NoveltyDetection, Regression, Task
+from hssvm.training.tasks import (
+    Classification,
+    NoveltyDetection,
+    QuantileRegression,
+    Regression,
+    Task,
+)
 
 __all__ = [
     "HSS",
@@ -41,6 +47,7 @@ __all__ = [
     "FitReport",
     "Monitor",
     "NoveltyDetection",
+    "QuantileRegression",
     "Regression",
     "Route",
     "Task",

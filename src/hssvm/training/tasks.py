@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.problems import BaseProblem, OneClassProblem, PairsProblem, SVCProblem, SVRProblem
+from hssvm.problems import (
+    BaseProblem,
+    OneClassProblem,
+    PairsProblem,
+    QuantileProblem,
+    SVCProblem,
+    SVRProblem,
+)
 from hssvm.training.data.precision import in_precision_of_rows
 
 
@@ -171,10 +178,13 @@ class Regression:
     ) -> SVRProblem:
         """Return the problem for target values `y`."""
         assert y is not None
-        bound = in_precision_of_rows(self.C * weight, X.dtype, "C")
+        cost = in_precision_of_rows(self.C * weight, X.dtype, "C")
         y = in_precision_of_rows(y - self.center, X.dtype, "y")
-        epsilon = np.array([self.epsilon], np.float64)
-        return SVRProblem(y[:, None], bound[:, None], epsilon, communicator)
+        return self._dual(y[:, None], cost[:, None], communicator)
+
+    def _dual(self, y: Floats, cost: Floats, communicator: Communicator) -> SVRProblem:
+        """Return the problem for y and costs, (n, 1) each."""
+        return SVRProblem(y, cost, np.array([self.epsilon], np.float64), communicator)
 
     def of_sample(self, y: NDArray[Any] | None) -> tuple[Regression, NDArray[Any] | None]:
         """Return the task and the targets for a sample of the rows."""
@@ -183,6 +193,25 @@ class Regression:
     def targets(self, y: NDArray[Any] | None) -> Targets:
         """Return the target values as a column."""
         return value_targets(y)
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileRegression(Regression):
+    """Regression of several quantiles; it has no tube.
+
+    Attributes
+    ----------
+    quantiles : tuple of float
+        Of the columns, between 0 and 1.
+    """
+
+    epsilon: float = 0.0
+    quantiles: tuple[float, ...] = (0.5,)
+
+    def _dual(self, y: Floats, cost: Floats, communicator: Communicator) -> QuantileProblem:
+        k = len(self.quantiles)
+        y, cost = np.repeat(y, k, axis=1), np.repeat(cost, k, axis=1)
+        return QuantileProblem(y, cost, np.array(self.quantiles), communicator)
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,6 +159,7 @@ def is_size(value: Any) -> bool:
 NONE = Alternative("None", lambda value: value is None)
 BOOL = Alternative("a bool", lambda value: isinstance(as_scalar(value), bool))
 POSITIVE = number("a positive number", lambda value: value > 0)
+FRACTION = number("a number between 0 and 1", lambda value: 0 < value < 1)
 AT_LEAST_0 = number("a number of at least 0", lambda value: value >= 0)
 CELLS = Alternative("hssvm.Cells()", lambda value: isinstance(value, Cells))
 COMPRESSED = Alternative("hssvm.HSS()", lambda value: isinstance(value, HSS))
@@ -178,6 +179,7 @@ RULES: Mapping[str, Rule] = {
     "C": [POSITIVE],
     "nu": [number("a number above 0 and at most 1", lambda value: 0 < value <= 1)],
     "epsilon": [AT_LEAST_0],
+    "quantile": [FRACTION, sequence("a non-empty sequence of such numbers", [FRACTION])],
     "degree": [integer(1)],
     "gamma": GAMMA,
     "coef0": [number("a number of at least 0 (the kernel is indefinite below)", lambda v: v >= 0)],

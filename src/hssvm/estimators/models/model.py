@@ -133,6 +133,11 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
         return predictor(rows)
 
     @property
+    def _output_names(self) -> list[str] | None:
+        """Names of several outputs that are not classes."""
+        return None
+
+    @property
     def _averaged(self) -> Sequence[KernelModel]:
         """The models whose outputs are averaged: usually only this one."""
         return [self]

@@ -54,7 +54,7 @@ def outputs_of(model: KernelModel, output: str) -> Output:
         assert classes is not None
         return Output([f"{one} against {other}" for one, other in combinations(classes, 2)])
     if classes is None or classes.size == 2:
-        return Output(None)
+        return Output(model._output_names)  # noqa: SLF001
     names = list(map(str, classes.tolist()))
     return Output(names, _sums_of_pairs(classes.size) if pairwise else None)
 

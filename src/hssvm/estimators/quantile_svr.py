@@ -1,0 +1,254 @@
+"""Quantile regression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import d2_pinball_score
+
+from hssvm.estimators.base import FitInput
+from hssvm.estimators.inputs.parameters import FRACTION, follows
+from hssvm.estimators.monitoring.callbacks import FitMonitor
+from hssvm.estimators.regressor import TrainableRegressor
+from hssvm.kernels.base import Floats
+from hssvm.persistence.archive import require
+from hssvm.training import Approximation, QuantileRegression, Regression, TrainingResult
+
+
+class QuantileSVR(TrainableRegressor):
+    """Support vector regression of quantiles, such as the median, for large data sets.
+
+    Like `SVR`, but with the pinball loss (Takeuchi et al., 2006): predictions are the values that
+    the target does not exceed with given probabilities. All quantiles are trained together, on the
+    same kernel matrix. If their functions cross, the predictions for a row are sorted.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss, in units of y; a smaller C gives a smoother function.
+    quantile : float or sequence of float, default=0.5
+        Between 0 and 1; the median by default.
+    kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
+approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    quantile_ : float or tuple of float
+    out_of_fold_decision_ : (n,) or (n, n_quantiles) array
+        As in `SVC`: predictions for the training rows, with ``out_of_fold=True`` only.
+    nonconformity_scores_ : (m,) array or None
+        For `predict_interval`: how far the targets are outside of the lowest and the highest
+        quantile, or minus how far inside, ascending.
+    support_ : (n_support,) array
+        Indices of the support vectors, which are nearly all rows, as there is no tube.
+    support_vectors_ : (n_support, p) array or CSR matrix
+    dual_coef_ : (n_quantiles, n_support) array
+        Signed coefficients.
+    coef_ : (n_quantiles, p) array
+        Weights of the features, for exact solutions with a linear kernel only.
+    intercept_ : (n_quantiles,) array
+    n_iter_ : (n_quantiles,) array
+        ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
+    kernel_ : Kernel
+        The kernel with the parameters used in the fit.
+    feature_shift_, feature_factor_, feature_quantiles_ : array or None
+        The scaling, as in `SVC`.
+    feature_importances_ : (p,) array
+        As in `SVC`; only if `scaling` is learned.
+    fit_report_ : FitReport
+        Gap, status, compression error, ranks, memory and seconds; `summary` returns it as text.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hssvm import QuantileSVR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, (2000, 1))
+    >>> y = X[:, 0] + X[:, 0] * rng.standard_normal(2000)
+    >>> model = QuantileSVR(C=10, quantile=[0.1, 0.9], random_state=0).fit(X, y)
+    >>> low, high = model.predict(X).T
+    >>> print(f"{np.mean((low <= y) & (y <= high)):.2f}")
+    0.80
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = ("quantile_",)
+    _task_name = "quantile regression"
+
+    quantile_: float | tuple[float, ...]
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        quantile: float | Sequence[float] = 0.5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        coef0: float = 0.0,
+        tol: float | None = None,
+        solver: Literal["admm", "paper"] = "admm",
+        max_iter: int | None = None,
+        refine: bool | Literal["auto"] = "auto",
+        max_time: float | None = None,
+        prediction: Literal["auto", "compressed", "exact"] = "auto",
+        scaling: Literal["standard", "minmax", "quantiles", "learned", "learned-quantiles"]
+        | None = None,
+        approximation: Approximation | None = None,
+        out_of_fold: bool = False,
+        memory_limit: float | str | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.quantile = quantile
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.solver = solver
+        self.max_iter = max_iter
+        self.refine = refine
+        self.max_time = max_time
+        self.prediction = prediction
+        self.scaling = scaling
+        self.approximation = approximation
+        self.out_of_fold = out_of_fold
+        self.memory_limit = memory_limit
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit_task(self, data: FitInput) -> QuantileRegression:
+        center = float(np.median(data.y))
+        return QuantileRegression(self.C, center=center, quantiles=_as_tuple(self.quantile))
+
+    def _fitted_task(self) -> QuantileRegression:
+        return QuantileRegression(self.C, quantiles=_as_tuple(self.quantile_))
+
+    def _finish(
+        self, result: TrainingResult, task: Regression, data: FitInput, monitor: FitMonitor
+    ) -> None:
+        quantiles = _as_tuple(self.quantile)
+        self.quantile_ = quantiles if np.ndim(self.quantile) else quantiles[0]
+        super()._finish(result, task, data, monitor)
+
+    @property
+    def _output_names(self) -> list[str] | None:
+        quantiles = _as_tuple(self.quantile_)
+        return [f"quantile {q:g}" for q in quantiles] if len(quantiles) > 1 else None
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the quantiles of the target of every row of `X`.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+
+        Returns
+        -------
+        (m,) array of float64, or (m, n_quantiles) if `quantile` is a sequence
+        """
+        return super().predict(X)
+
+    def _predictions(self, values: Floats) -> Floats:
+        """Sort the quantiles of each row, which cannot increase the loss."""
+        ranks = self._quantile_ranks
+        return values[:, 0] if ranks is None else np.sort(values, axis=1)[:, ranks]
+
+    @property
+    def _quantile_ranks(self) -> NDArray[np.int64] | None:
+        """The rank of each of several quantiles, from 0."""
+        if not isinstance(self.quantile_, tuple):
+            return None
+        return np.argsort(np.argsort(self.quantile_, kind="stable"))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the pinball loss of constant predictions that the model avoids.
+
+        It is `sklearn.metrics.d2_pinball_score`, averaged over the quantiles: 1 is best, and the
+        quantiles of `y` would have 0.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        y : (m,) array-like
+        sample_weight : (m,) array-like, optional
+
+        Returns
+        -------
+        float
+        """
+        return self._score(y, self.predict(X), sample_weight)
+
+    def _score(self, y: Any, predicted: Floats, weight: Any) -> float:
+        columns = predicted.reshape(len(predicted), -1).T
+        pairs = zip(columns, _as_tuple(self.quantile_), strict=True)
+        scores = [d2_pinball_score(y, own, sample_weight=weight, alpha=q) for own, q in pairs]
+        return float(np.mean(scores))
+
+    def _nonconformity(self, y: Floats, predicted: Floats) -> Floats:
+        low, high = self._ends(predicted)
+        return np.maximum(low - y, y - high)
+
+    def _ends(self, predicted: Floats) -> NDArray[np.float64]:
+        """The lowest and the highest quantile of each row, (2, n)."""
+        columns = predicted.reshape(len(predicted), -1)
+        return np.stack([columns.min(axis=1), columns.max(axis=1)]).astype(np.float64)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that contain the target with a given probability.
+
+        The interval between the lowest and the highest quantile is widened, or narrowed, by the
+        same amount for all rows, such that it has this coverage for rows that the models were not
+        trained on (conformalized quantile regression; Romano et al., 2019). So its width depends on
+        the row. Available with ``out_of_fold=True``.
+
+        Parameters
+        ----------
+        X : (m, p) array-like or CSR matrix
+        coverage : float, default=0.9
+            Fraction of new rows whose interval contains their target, if they are drawn like the
+            training rows. All rows count alike, whatever their weight.
+
+        Returns
+        -------
+        (m, 2) array of float64
+            Lower and upper ends; infinite if there are too few training rows for this coverage.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hssvm import QuantileSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 1, (2000, 1))
+        >>> y = X[:, 0] * rng.standard_normal(2000)
+        >>> model = QuantileSVR(C=10, quantile=[0.05, 0.95], out_of_fold=True, random_state=0)
+        >>> intervals = model.fit(X, y).predict_interval([[0.1], [0.9]])
+        >>> (intervals[:, 1] - intervals[:, 0]).round()
+        array([0., 3.])
+        """
+        widening = self._nonconformity_quantile(coverage)
+        low, high = self._ends(self.predict(X)) + np.array([[-widening], [widening]])
+        middle = (low + high) / 2
+        return np.stack([np.minimum(low, middle), np.maximum(high, middle)], axis=1)
+
+    def _check_saved(self) -> None:
+        super()._check_saved()
+        require(
+            all(follows(q, [FRACTION]) for q in _as_tuple(self.quantile_)), "quantile_ is wrong"
+        )
+
+    def _after_load(self, n_columns: int) -> None:
+        super()._after_load(n_columns)
+        require(len(_as_tuple(self.quantile_)) == n_columns, "quantile_ is wrong")
+
+
+def _as_tuple(quantile: Any) -> tuple[float, ...]:
+    return tuple(map(float, np.atleast_1d(quantile)))
