@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.command import run_here
 from numpy.testing import assert_allclose
+from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -100,6 +101,36 @@ def test_regression_and_novelty(folder):
     assert hssvm.load(folder / "one-class.hssvm").nu == 0.1
 
 
+def test_quantiles_of_the_target(folder):
+    model, values = folder / "quantiles.hssvm", folder / "quantiles.parquet"
+    train, test = folder / "train.libsvm", folder / "test.libsvm"
+    result = call("train", train, "-o", model, "--task", "quantile", "--quantile", "0.1,0.9",
+                  "--test", test)  # fmt: skip
+    X, y = hssvm.io.load_data(test, n_features=3)
+    loaded = hssvm.load(model)
+    loss = loaded.pinball_loss(loaded.predict(X), y)
+    assert f"pinball loss {loss:.4f} on" in result.output
+    call("predict", model, test, "-o", values)
+    table = parquet.read_table(values)
+    assert table.column_names == ["prediction_0.1", "prediction_0.9"]
+    assert_allclose(np.stack(table.columns, axis=1), loaded.predict(X), rtol=1e-6)
+    for wrong in ("0.5,1", "0", "half"):
+        error = call("train", train, "--task", "quantile", "--quantile", wrong, ok=False).output
+        assert "is not a number between 0 and 1" in " ".join(error.split())
+    assert "not available for --task svr" in " ".join(
+        call("train", train, "--task", "svr", "--quantile", "0.5", ok=False).output.split()
+    )
+
+
+def test_searched_regressions_are_scored(folder):
+    model = folder / "best.hssvm"
+    call("cv", folder / "train.libsvm", "--task", "svr", "--Cs", 1, "--folds", 2, "-o", model)
+    X, y = hssvm.io.load_data(folder / "test.libsvm", n_features=3)
+    score = hssvm.load(model).score(X, y)
+    output = call("predict", model, folder / "test.libsvm", "-o", folder / "out").output
+    assert f"R^2 {score:.4f} on" in output
+
+
 def test_cross_validation(folder):
     model = folder / "best.hssvm"
     result = call("cv", folder / "train.libsvm", "--Cs", "0.01,1", "--gammas", "0.1,1", "-o", model)
@@ -158,7 +189,7 @@ def test_scoring(folder):
     assert f"{model.best_score_:.4f}" in result.output
 
 
-@pytest.mark.parametrize("task", ["svc", "svr", "one-class"])
+@pytest.mark.parametrize("task", ["svc", "svr", "quantile", "one-class"])
 def test_estimate(folder, task):
     result = call("estimate", folder / "train.libsvm", "--task", task)
     assert "estimate for 600 rows" in result.output

@@ -24,7 +24,7 @@ OPTIONS = {
     "kernel": "--kernel", "max_members": "--max-members", "max_rank": "--max-rank",
     "max_time": "--max-time", "multi_class": "--multi-class", "n_trees": "--trees",
     "size": "--cell-size", "memory_limit": "--memory-limit", "nu": "--nu",
-    "numeric": "--numeric", "probability": "--probability",
+    "numeric": "--numeric", "probability": "--probability", "quantile": "--quantile",
     "random_state": "--seed", "n_features": "--features", "range_path": "--range",
     "refine": "--refine", "sample_weight": "--sample-weight", "scaling": "--scale",
     "scoring": "--scoring", "separator": "--separator", "target": "--target", "tol": "--tol",

@@ -14,6 +14,7 @@ class Task(StrEnum):
 
     svc = "svc"
     svr = "svr"
+    quantile = "quantile"
     one_class = "one-class"
 
 
@@ -145,7 +146,9 @@ SampleWeight = Annotated[
 ]
 TaskName = Annotated[
     Task | None,
-    typer.Option(help="Classification, regression or novelty detection.  [default: svc]"),
+    typer.Option(
+        help="Classification, regression, its quantiles, or novelty detection.  [default: svc]"
+    ),
 ]
 C = Annotated[float | None, typer.Option("--C", "-C", help="Weight of the loss.  [default: 1]")]
 Gamma = Annotated[
@@ -163,6 +166,10 @@ Coef0 = Annotated[
 ]
 Epsilon = Annotated[
     float | None, typer.Option(help="Half-width of the tube of svr.  [default: 0.1]")
+]
+Quantile = Annotated[
+    str | None,
+    typer.Option(help="Quantiles to predict, such as 0.05,0.5,0.95.  [default: 0.5]"),
 ]
 SearchEpsilon = Annotated[
     float | None, typer.Option(help="Half-width of the tube of svr.  [default: auto]")

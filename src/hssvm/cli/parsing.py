@@ -21,6 +21,7 @@ def given(**parameters: Any) -> dict[str, Any]:
     translate: dict[str, Callable[[Any], Any]] = {
         "gamma": parse_gamma,
         "memory_limit": _parse_memory,
+        "quantile": _parse_quantiles,
         "refine": _parse_refine,
         "scaling": _parse_scaling,
     }
@@ -62,6 +63,16 @@ def _plain(value: Any) -> Any:
 
 def _parse_refine(refine: Refine) -> bool | str:
     return "auto" if refine is Refine.auto else refine is Refine.yes
+
+
+def _parse_quantiles(text: str) -> list[float]:
+    parts = text.split(",")
+    expected = "a number between 0 and 1"
+    quantiles = [_positive(part, "--quantile", expected) for part in parts]
+    for part, quantile in zip(parts, quantiles, strict=True):
+        if quantile >= 1:
+            raise typer.BadParameter(f"{part!r} is not {expected}.", param_hint="--quantile")
+    return quantiles
 
 
 def _parse_memory(size: str) -> str:

@@ -59,22 +59,27 @@ class ParquetColumns:
 
 
 class ParquetWriter(ParquetColumns):
-    """Writes one column, or one for each class."""
+    """Writes one column, or one for each class or quantile."""
 
-    def __init__(self, file: IO[bytes], name: str, classes: Any) -> None:
+    def __init__(self, file: IO[bytes], name: str, columns: Any) -> None:
         super().__init__(file)
-        self._name, self._classes = name, classes
+        self._name, self._columns = name, columns
 
     def write(self, predicted: NDArray[Any]) -> None:
         """Write the predictions for some rows, (m,) or (m, k)."""
         columns = {self._name: predicted}
         if predicted.ndim == 2:
-            columns = {f"{self._name}_{c}": predicted[:, j] for j, c in enumerate(self._classes)}
+            columns = {f"{self._name}_{c}": predicted[:, j] for j, c in enumerate(self._columns)}
         self.write_columns(columns)
 
 
+def column_names(estimator: Any) -> Any:
+    """What several columns of predictions are of: classes or quantiles; None if there is one."""
+    return getattr(estimator, "classes_", getattr(estimator, "quantile_", None))
+
+
 @contextmanager
-def writing(path: Path, name: str, classes: Any) -> Iterator[TextWriter | ParquetWriter]:
+def writing(path: Path, name: str, columns: Any) -> Iterator[TextWriter | ParquetWriter]:
     """Context with a writer to a file, which appears when it is complete, or to stdout.
 
     Parameters
@@ -82,15 +87,15 @@ def writing(path: Path, name: str, classes: Any) -> Iterator[TextWriter | Parque
     path : path
         Parquet if it ends with .parquet, else text.
     name : str
-        What is written: the column name, or the prefix of the column names of the classes.
-    classes : array of labels, or None
+        What is written: the column name, or the prefix of the names of several columns.
+    columns : classes or quantiles, or None
     """
     if path == STREAM:
         yield TextWriter(None)
         return
     with output_file(path) as file:
         if path.suffix.lower() == PARQUET:
-            with closing(ParquetWriter(file, name, classes)) as writer:
+            with closing(ParquetWriter(file, name, columns)) as writer:
                 yield writer
         else:
             yield TextWriter(file)

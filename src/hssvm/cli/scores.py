@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.metrics import accuracy_score
 
 import hssvm
 
 
 class RunningScore:
-    """Accuracy, R^2, or the share of typical rows, of all predictions so far.
+    """Accuracy, R^2, pinball loss, or the share of typical rows, of all predictions so far.
 
     Parameters
     ----------
@@ -21,7 +22,7 @@ class RunningScore:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
         self._n_rows = 0
-        self._sum = 0.0  # correct or typical rows, or squared errors
+        self._sum = 0.0  # correct or typical rows, squared errors, or losses
         self._mean, self._spread = 0.0, 0.0  # targets: mean, sum of squared deviations
 
     def add(self, predicted: Any, y: Any) -> None:
@@ -33,7 +34,9 @@ class RunningScore:
         self._n_rows += n_rows
         if novelty:
             self._sum += float(np.sum(predicted == 1))
-        elif isinstance(self._estimator, hssvm.SVR):
+        elif isinstance(self._estimator, hssvm.QuantileSVR):
+            self._sum += n_rows * self._estimator.pinball_loss(predicted, y)
+        elif is_regressor(self._estimator):
             self._sum += float(np.sum((predicted - y) ** 2))
             # the variances of two groups of rows, and of their means
             mean = float(np.mean(y))
@@ -49,12 +52,15 @@ class RunningScore:
         """Return the score in one line; None if no row had a label."""
         if self._n_rows == 0:
             return None
+        value = self._sum / self._n_rows
         if isinstance(self._estimator, hssvm.OneClassSVM):
-            name, value = "share inside", self._sum / self._n_rows
-        elif isinstance(self._estimator, hssvm.SVR):
+            name = "share inside"
+        elif isinstance(self._estimator, hssvm.QuantileSVR):
+            name = "pinball loss"
+        elif is_regressor(self._estimator):
             name, value = "R^2", self._r2()
         else:
-            name, value = "accuracy", self._sum / self._n_rows
+            name = "accuracy"
         return f"{name} {value:.4f} on {self._n_rows:,} rows"
 
     def _r2(self) -> float:

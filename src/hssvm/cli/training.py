@@ -28,6 +28,7 @@ INTERRUPTED = 130
 ESTIMATORS: dict[Task, Any] = {
     Task.svc: hssvm.SVC,
     Task.svr: hssvm.SVR,
+    Task.quantile: hssvm.QuantileSVR,
     Task.one_class: hssvm.OneClassSVM,
 }
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import d2_pinball_score
+from sklearn.metrics import d2_pinball_score, mean_pinball_loss
 
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.inputs.parameters import FRACTION, follows
@@ -192,6 +192,30 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         pairs = zip(columns, _as_tuple(self.quantile_), strict=True)
         scores = [d2_pinball_score(y, own, sample_weight=weight, alpha=q) for own, q in pairs]
         return float(np.mean(scores))
+
+    def pinball_loss(self, predicted: Any, y: Any) -> float:
+        """Mean pinball loss of predictions, over the rows and the quantiles.
+
+        Parameters
+        ----------
+        predicted : (m,) or (m, n_quantiles) array
+            As `predict` returns them.
+        y : (m,) array-like
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from hssvm import QuantileSVR
+        >>> model = QuantileSVR(quantile=0.9).fit([[0.0], [1.0]], [0.0, 1.0])
+        >>> round(model.pinball_loss([0.0, 3.0], [1.0, 1.0]), 2)
+        0.55
+        """
+        columns = np.asarray(predicted).reshape(len(predicted), -1).T
+        pairs = zip(columns, _as_tuple(self.quantile_), strict=True)
+        return float(np.mean([mean_pinball_loss(y, own, alpha=q) for own, q in pairs]))
 
     def _nonconformity(self, y: Floats, predicted: Floats) -> Floats:
         low, high = self._ends(predicted)
