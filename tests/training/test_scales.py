@@ -10,7 +10,14 @@ from hssvm.kernels import Exponential, Gaussian, Laplacian, Matern32, Matern52
 from hssvm.solvers import Status
 from hssvm.training import Monitor
 from hssvm.training.data.widths import median_gamma
-from hssvm.training.scales.learn import FLOOR, HALF_ROWS, MAX_STEPS, learn_scales, sample_rows
+from hssvm.training.scales.learn import (
+    FLOOR,
+    HALF_ROWS,
+    MAX_STEPS,
+    learn_scales,
+    most_rows,
+    sample_rows,
+)
 from hssvm.training.scales.ridge import MAX_COLUMNS, RIDGE, Block, combined, take_step
 from hssvm.training.scales.selection import HeldOut
 from hssvm.training.tasks import Targets, class_targets, value_targets
@@ -156,11 +163,13 @@ def test_too_few_rows(rng):
 
 def test_the_sample_has_rows_of_positive_weight_only(rng):
     weight = (rng.random(30_000) < 0.4).astype(float)
-    rows = sample_rows(weight, 0)
-    assert rows.size == np.unique(rows).size == 2 * HALF_ROWS
+    n = most_rows(30_000)
+    rows = sample_rows(weight, 0, n)
+    assert rows.size == np.unique(rows).size == n == 2 * HALF_ROWS
     assert weight[rows].all()
-    assert np.array_equal(rows, sample_rows(weight, 0))
-    assert not np.array_equal(rows, sample_rows(weight, 1))
+    assert np.array_equal(rows, sample_rows(weight, 0, n))
+    assert not np.array_equal(rows, sample_rows(weight, 1, n))
+    assert most_rows(10**8) == most_rows(100_000) > n
 
 
 class StopAfter(Monitor):

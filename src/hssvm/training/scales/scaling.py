@@ -13,7 +13,7 @@ from hssvm.messages import Message, api
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.reports.monitor import FirstShare, Monitor
 from hssvm.training.reports.report import FitReport
-from hssvm.training.scales.learn import HALF_ROWS, LearnedScales, learn_scales, sample_rows
+from hssvm.training.scales.learn import LearnedScales, learn_scales, most_rows, sample_rows
 from hssvm.training.tasks import Targets
 
 LEARNED = {"learned": "standard", "learned-quantiles": "quantiles"}
@@ -37,7 +37,7 @@ def learned_scaling(
     report: FitReport,
     monitor: Monitor,
     memory_limit: float | None = None,
-    max_rows: int = 2 * HALF_ROWS,
+    max_rows: int | None = None,
     beyond_chance: bool = True,
 ) -> tuple[Scaling, LearnedScales]:
     """Learn scales from a sample of the rows.
@@ -59,8 +59,8 @@ def learned_scaling(
     monitor : Monitor
     memory_limit : float, optional
         Bytes.
-    max_rows : int
-        Largest number of rows to learn from.
+    max_rows : int, optional
+        Largest number of rows to learn from; by default, it depends on the number of rows of `X`.
     beyond_chance : bool
         Whether scales are kept only if their gain is beyond chance.
 
@@ -70,7 +70,7 @@ def learned_scaling(
         The features of `base` times the learned scales.
     LearnedScales
     """
-    rows = sample_rows(weight, seed, max_rows)
+    rows = sample_rows(weight, seed, max_rows or most_rows(X.shape[0]))
     n_workers = _workers_within(memory_limit, rows.size // 2, X.dtype.itemsize)
     with report.stage("scales"):
         scales = learn_scales(
