@@ -33,6 +33,7 @@ MODULES = {
     "fingerprints": "benchmarks.kernels.fingerprints",
     "learned_scales": "benchmarks.kernels.learned_scales",
     "widths": "benchmarks.kernels.widths",
+    "quantiles": "benchmarks.peers.quantiles",
     "probability": "benchmarks.peers.probability",
     "compare": "benchmarks.peers.compare",
     "scaling": "benchmarks.scaling.cluster",
