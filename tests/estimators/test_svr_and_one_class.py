@@ -5,11 +5,14 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import r2_score
 from sklearn.svm import SVR as ExactSVR
 from sklearn.svm import OneClassSVM as ExactOneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hssvm import HSS, SVR, SVRCV, OneClassSVM
+import hssvm
+from hssvm import HSS, SVR, SVRCV, Cells, OneClassSVM
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
 from hssvm.training.config import FOREST_TOL
@@ -163,3 +166,46 @@ def test_some_row_must_count(model, rng):
     X, y = waves(rng, 50)
     with pytest.raises(ValueError, match="at least one non-zero"):
         model.fit(X, y, sample_weight=np.zeros(50))
+
+
+def several(rng, n, dtype=np.float64):
+    """Three targets in different units."""
+    X, y = waves(rng, n, dtype)
+    return X, np.column_stack([y, 3 * X[:, 0] ** 2 + y, -0.2 * X[:, 1]])
+
+
+@pytest.mark.parametrize("approximation", [None, Cells(300, 2), HSS(n_trees=2)], ids=repr)
+def test_several_targets_are_columns(approximation, rng):
+    """Trained together, they are the same as one after the other."""
+    X, Y = several(rng, 2500)
+    weight = rng.uniform(0.5, 2, 2500)
+    given = {"C": 3, "epsilon": 0.05, "tol": 1e-4, "random_state": 0}
+    model = SVR(approximation=approximation, **given).fit(X, Y, weight)
+    new = rng.uniform(-3, 3, (200, 2))
+    assert model.predict(new).shape == (200, 3)
+    for j in range(3):
+        one = SVR(approximation=approximation, **given).fit(X, Y[:, j], weight)
+        assert_allclose(model.predict(new)[:, j], one.predict(new), atol=0.02 * Y[:, j].std())
+    assert model.fit_report_.status == ["CONVERGED"] * 3
+    expected = np.mean([r2_score(Y[:, j], model.predict(X)[:, j]) for j in range(3)])
+    assert_allclose(model.score(X, Y), expected)
+
+
+def test_what_models_of_several_targets_have(rng, tmp_path):
+    X, Y = several(rng, 400)
+    model = SVR(C=3, scaling="learned", out_of_fold=True, random_state=0).fit(X, Y)
+    assert model.out_of_fold_decision_.shape == (400, 3)
+    assert model.nonconformity_scores_ is None
+    with pytest.raises(ValueError, match="predict_interval is for one target"):
+        model.predict_interval(X)
+    with pytest.raises(ValueError, match="predicts one value, but this one predicts 3"):
+        model.save_libsvm(tmp_path / "libsvm", range_path=tmp_path / "range")
+    assert (model.certify(X, Y).gap < 1e-3).all()
+    model.save(tmp_path / "model")
+    assert_array_equal(hssvm.load(tmp_path / "model").predict(X), model.predict(X))
+    explanation = model.explain(X[:3])
+    assert explanation.output_names == ["target 0", "target 1", "target 2"]
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    assert_allclose(total, model.predict(X[:3]), atol=1e-8)
+    with pytest.warns(DataConversionWarning):
+        assert SVR().fit(X, Y[:, :1]).predict(X).shape == (400,)

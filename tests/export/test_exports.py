@@ -64,6 +64,8 @@ MODELS = {
     "mean of regressions": mean_of(SVRCV),
     "regression": SVR(),
     "regression, forest": SVR(**leaves(2)),
+    "several targets": SVR(C=10),
+    "several targets, cells": SVR(**cells(2)),
     "quantile": QuantileSVR(quantile=0.2),
     "quantiles of y": QuantileSVR(quantile=[0.9, 0.1, 0.5], C=1e3, gamma=5.0),
     "quantiles of y, cells": QuantileSVR(quantile=[0.8], **cells(2)),
@@ -105,6 +107,8 @@ def fitted(kind, rng, dtype=np.float64):
     labels = NAMES[y]
     if isinstance(MODELS[kind], REGRESSIONS):
         labels = np.sin(X[:, 0]) + X[:, 1]
+    if "several" in kind:
+        labels = np.column_stack([labels, 2 - X[:, 0]])
     rows = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0)) if "sparse" in kind else X
     T = rng.standard_normal((200, X.shape[1])).astype(dtype)
     model = clone(MODELS[kind]).fit(rows, labels)

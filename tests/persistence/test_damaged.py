@@ -10,7 +10,7 @@ from helpers.mutants import CHANGES, document_changed, unzipped, zipped
 from helpers.outcomes import model_outcome
 from helpers.text_mutants import overwrite
 
-from hssvm import HSS, SVC, SVCCV, SVR, Cells
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, QuantileSVR
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 
@@ -45,6 +45,11 @@ MODELS = {
         SVR(scaling="standard", out_of_fold=True, approximation=Cells(size=40, n_trees=3)),
         np.float64,
         np.asarray,
+    ),
+    "quantiles of the target": (
+        QuantileSVR(quantile=[0.2, 0.9], out_of_fold=True, approximation=Cells(size=40)),
+        np.float32,
+        named,
     ),
     "quantiles": (SVC(scaling="learned-quantiles"), np.float32, np.asarray),
 }

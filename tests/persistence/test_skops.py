@@ -8,7 +8,7 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_array_equal
 
-from hssvm import HSS, SVC, SVR, Cells, OneClassSVM
+from hssvm import HSS, SVC, SVR, Cells, OneClassSVM, QuantileSVR
 
 skops = pytest.importorskip("skops.io")
 
@@ -23,6 +23,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
         SVC(approximation=HSS(n_trees=2, leaf_size=64, max_rank=32), random_state=0),
         SVC(multi_class="ovo"),
         SVR(),
+        QuantileSVR(quantile=[0.1, 0.9]),
         OneClassSVM(nu=0.2),
     ],
 )

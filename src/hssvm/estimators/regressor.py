@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.calibration import (
@@ -33,7 +33,15 @@ class Regressor(RegressorMixin, BaseKernelSVM):
     _saved: ClassVar[tuple[str, ...]] = ("nonconformity_scores_",)
     _task_name = "regression"
 
+    _several_targets: ClassVar[bool] = False
+    """Whether y may have several columns."""
+
     nonconformity_scores_: NDArray[np.float64] | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._several_targets
+        return tags
 
     def _fitted_task(self) -> Regression:
         """Return the task of the fitted model."""
@@ -41,13 +49,16 @@ class Regressor(RegressorMixin, BaseKernelSVM):
 
     def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> FitInput:
         """Return the validated input."""
-        data = self._check_input(X, y, sample_weight, y_numeric=True)
-        if self.out_of_fold and data.y.size == 1:
+        options = {"y_numeric": True, "multi_output": self._several_targets}
+        data = self._check_input(X, y, sample_weight, **options)
+        if self._several_targets:
+            data = data._replace(y=_without_single_column(data.y))
+        if self.out_of_fold and len(data.y) == 1:
             raise ValueError("out_of_fold=True needs at least two rows")
         return data
 
     def _strata(self, data: FitInput) -> NDArray[np.int64]:
-        return target_strata(data.y)
+        return target_strata(data.y if data.y.ndim == 1 else data.y[:, 0])
 
     def _finish(
         self,
@@ -61,8 +72,12 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         predicted = self._out_of_fold_outputs(result, task)
         self._use_out_of_fold(predicted, data, result.report, result.seed)
         if result.first_Z is not None:
-            n_bounded = at_bound(result.first_Z, task.C * data.weight[:, None])
-            monitor.advise(check_target(data.y, task.C, task.epsilon, n_bounded), result.report)
+            problem, Y = result.problem.part(0).problem, data.y.reshape(len(data.y), -1)
+            bound = np.where(result.first_Z >= 0, problem.upper, problem.lower)
+            by_target = (np.split(part, Y.shape[1], axis=1) for part in (result.first_Z, bound))
+            for y, *coefficients in zip(Y.T, *by_target, strict=True):
+                n_bounded = at_bound(*coefficients)
+                monitor.advise(check_target(y, task.C, task.epsilon, n_bounded), result.report)
 
     def _out_of_fold_outputs(self, result: TrainingResult, task: Regression) -> Floats | None:
         """Predictions from models without the rows, as `predict` returns them."""
@@ -75,17 +90,18 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         """Set what follows from predictions by models that have not seen the rows."""
         self.nonconformity_scores_ = None
         y, weight = data.y, data.weight
-        if predicted is None or y.size < 2:
+        if predicted is None or len(y) < 2:
             return
         report.out_of_fold_score = self._score(y, predicted, weight)
         if self.out_of_fold:
-            scores = self._nonconformity(y, predicted)[weight > 0]
-            self.nonconformity_scores_ = kept_scores(scores, seed)
             self.out_of_fold_decision_ = predicted
+            if y.ndim == 1:
+                scores = self._nonconformity(y, predicted)[weight > 0]
+                self.nonconformity_scores_ = kept_scores(scores, seed)
 
     def _predictions(self, values: Floats) -> Floats:
         """What `predict` returns, given the values of all columns."""
-        return values[:, 0]
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def _score(self, y: Floats, predicted: Floats, weight: Floats) -> float:
         """What `score` returns."""
@@ -104,7 +120,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
 
         Returns
         -------
-        (m,) array of float64
+        (m,) array of float64, or (m, t) for several targets
         """
         return self._predictions(self._decision_values(X))
 
@@ -152,6 +168,11 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         """The score that a new row does not exceed with probability `coverage`."""
         check_is_fitted(self)
         check_parameter("coverage", coverage, COVERAGE)
+        if self._several_targets and self.intercept_.size > 1:
+            raise ValueError(
+                "predict_interval is for one target, and the model predicts "
+                f"{self.intercept_.size}; fit a model for each of them"
+            )
         if self.nonconformity_scores_ is None:
             raise ValueError(
                 "predict_interval needs the errors of models that have not seen the rows; set "
@@ -179,9 +200,14 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         -------
         Certificate
         """
-        (X, y), kernel = self._check_certified(X, y)
+        (X, y), kernel = self._check_certified(X, y, multi_output=self._several_targets)
         weight = self._check_weight(sample_weight, X)
         return self._certify(self._fitted_task(), kernel, X, y, weight, n_rows)
+
+
+def _without_single_column(y: Floats) -> Floats:
+    """Return the only column of targets, if there is only one."""
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 class TrainableRegressor(Regressor):
@@ -222,6 +248,7 @@ class TrainableRegressor(Regressor):
         X : (n, p) array-like or CSR matrix
             float32 is not converted, and needs half the memory and time of float64.
         y : (n,) array-like
+            For `SVR` also (n, t), several targets, which are trained together.
         sample_weight : (n,) array-like, optional
             Factors on C by row.
 

@@ -15,7 +15,7 @@ class SVR(TrainableRegressor):
     """Epsilon-support vector regression for large data sets.
 
     Like `sklearn.svm.SVR`, with the refinement and approximations of `SVC`. Errors below epsilon
-    have no loss.
+    have no loss. Several targets are trained together, on the same kernel matrix.
 
     Parameters
     ----------
@@ -29,19 +29,20 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
 
     Attributes
     ----------
-    out_of_fold_decision_ : (n,) array
+    out_of_fold_decision_ : (n,) or (n, n_targets) array
         As in `SVC`: predictions for the training rows, with ``out_of_fold=True`` only.
     nonconformity_scores_ : (m,) array or None
-        Absolute errors of these predictions, ascending, for `predict_interval`.
+        Absolute errors of these predictions, ascending, for `predict_interval`; None for several
+        targets.
     support_ : (n_support,) array
         Indices of the support vectors.
     support_vectors_ : (n_support, p) array or CSR matrix
-    dual_coef_ : (1, n_support) array
+    dual_coef_ : (n_targets, n_support) array
         Signed coefficients.
-    coef_ : (1, p) array
+    coef_ : (n_targets, p) array
         Weights of the features, for exact solutions with a linear kernel only.
-    intercept_ : (1,) array
-    n_iter_ : (1,) array
+    intercept_ : (n_targets,) array
+    n_iter_ : (n_targets,) array
         ADMM iterations plus steps on the exact kernel, at most `max_iter`; see `SVC`.
     kernel_ : Kernel
         The kernel with the parameters used in the fit.
@@ -109,8 +110,15 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         self.random_state = random_state
         self.verbose = verbose
 
+    _several_targets = True
+
+    @property
+    def _output_names(self) -> list[str] | None:
+        n_targets = self.intercept_.size
+        return [f"target {j}" for j in range(n_targets)] if n_targets > 1 else None
+
     def _fit_task(self, data: FitInput) -> Regression:
-        return Regression(self.C, self.epsilon, center=float(np.median(data.y)))
+        return Regression(self.C, self.epsilon, center=np.median(data.y, axis=0))
 
     def _fitted_task(self) -> Regression:
         return Regression(self.C, self.epsilon)

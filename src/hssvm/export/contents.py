@@ -43,7 +43,8 @@ class Contents(NamedTuple):
     ----------
     common : dict
         ``task``, ``n_features``, ``classes``, ``one_vs_one``, ``calibration`` and its ``curve_0``,
-        ...; ``quantile_ranks``, if predictions are several quantiles.
+        ...; ``n_outputs``, of regressions; ``quantile_ranks``, if predictions are several
+        quantiles.
     members : list of dict
         Of each member ``kernel`` and its parameters; ``shift`` and ``factor`` of the features, and
         ``quantiles`` if these are normal scores; ``X``, or ``X_data``, ``X_indices`` and
@@ -70,6 +71,7 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
         "task": np.array(_task(model)),
         "one_vs_one": np.array(getattr(members[0][0], "_one_vs_one", False)),
         "calibration": np.array("none"),
+        "n_outputs": np.array(members[0][0].intercept_.size),
     }
     if (ranks := getattr(model, "_quantile_ranks", None)) is not None:
         common["quantile_ranks"] = ranks

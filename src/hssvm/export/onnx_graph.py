@@ -119,9 +119,9 @@ def probabilities(graph: Graph, arrays: Arrays, score: str) -> str:
 
 
 def _one_column(arrays: Arrays) -> bool:
-    if "quantile_ranks" in arrays:
-        return False
-    return "classes" not in arrays or _k(arrays) == 2
+    if "classes" in arrays:
+        return _k(arrays) == 2
+    return int(arrays["n_outputs"]) == 1 and "quantile_ranks" not in arrays
 
 
 def _k(arrays: Arrays) -> int:

@@ -54,8 +54,9 @@ def set_shapes(model: Any, operator: Any) -> None:
             name == "scores" and hasattr(model, "classes_") and model.classes_.size > 2
         )
         variable.type.shape = [n_rows, model.classes_.size] if by_class else [n_rows]
-        if (ranks := getattr(model, "_quantile_ranks", None)) is not None:
-            variable.type.shape = [n_rows, ranks.size]
+        n_outputs = model._averaged[0].intercept_.size  # noqa: SLF001
+        if name == "variable" and (n_outputs > 1 or np.ndim(getattr(model, "quantile", 0))):
+            variable.type.shape = [n_rows, n_outputs]
 
 
 def convert(contents: Contents, scope: Any, operator: Any, container: Any) -> None:

@@ -47,9 +47,14 @@ def class_targets(codes: NDArray[np.int64], n_classes: int) -> Targets:
 
 
 def value_targets(y: NDArray[Any] | None) -> Targets:
-    """Return the targets of a regression, given its values (n,)."""
+    """Return the targets of a regression, given its values, (n,) or (n, t).
+
+    Several columns have the same variance, so that all of them count.
+    """
     assert y is not None
-    return Targets(y[:, None].astype(np.float64), classes=False)
+    Y = y.reshape(len(y), -1).astype(np.float64)
+    spread = Y.std(axis=0)
+    return Targets(Y / np.where(spread > 0, spread, 1) if Y.shape[1] > 1 else Y, classes=False)
 
 
 class Task(Protocol):
@@ -152,19 +157,19 @@ class Classification:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Regression.
+    """Regression of one or several targets, which are the columns.
 
     Attributes
     ----------
     C, epsilon : float
-    center : float
+    center : float or (t,) array
         Subtracted from y, as values far from 0 would lose digits in float32. It must be added to
         the intercept of the solution.
     """
 
     C: float
     epsilon: float
-    center: float = 0.0
+    center: Any = 0.0
 
     def problem(
         self,
@@ -176,15 +181,15 @@ class Regression:
         *,
         exact: bool = False,
     ) -> SVRProblem:
-        """Return the problem for target values `y`."""
+        """Return the problem for target values `y`, (n,) or (n, t)."""
         assert y is not None
         cost = in_precision_of_rows(self.C * weight, X.dtype, "C")
-        y = in_precision_of_rows(y - self.center, X.dtype, "y")
-        return self._dual(y[:, None], cost[:, None], communicator)
+        Y = in_precision_of_rows(y - self.center, X.dtype, "y").reshape(len(y), -1)
+        return self._dual(Y, np.repeat(cost[:, None], Y.shape[1], axis=1), communicator)
 
-    def _dual(self, y: Floats, cost: Floats, communicator: Communicator) -> SVRProblem:
-        """Return the problem for y and costs, (n, 1) each."""
-        return SVRProblem(y, cost, np.array([self.epsilon], np.float64), communicator)
+    def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> SVRProblem:
+        """Return the problem for targets and costs, (n, t) each."""
+        return SVRProblem(Y, cost, np.full(Y.shape[1], self.epsilon, np.float64), communicator)
 
     def of_sample(self, y: NDArray[Any] | None) -> tuple[Regression, NDArray[Any] | None]:
         """Return the task and the targets for a sample of the rows."""
@@ -208,10 +213,10 @@ class QuantileRegression(Regression):
     epsilon: float = 0.0
     quantiles: tuple[float, ...] = (0.5,)
 
-    def _dual(self, y: Floats, cost: Floats, communicator: Communicator) -> QuantileProblem:
+    def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> QuantileProblem:
         k = len(self.quantiles)
-        y, cost = np.repeat(y, k, axis=1), np.repeat(cost, k, axis=1)
-        return QuantileProblem(y, cost, np.array(self.quantiles), communicator)
+        Y, cost = np.repeat(Y, k, axis=1), np.repeat(cost, k, axis=1)
+        return QuantileProblem(Y, cost, np.array(self.quantiles), communicator)
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,6 +104,11 @@ def to_libsvm(model: Any, exact: ExpansionPredictor) -> LibsvmModel:
         )
     X, coef, no_labels = exact.X, exact.Z.astype(np.float64), np.empty(0, np.int64)
     if not hasattr(model, "classes_"):
+        if coef.shape[1] > 1:
+            raise value_error(
+                f"a model of LIBSVM predicts one value, but this one predicts {coef.shape[1]}; "
+                "save it with save_numpy or save, or fit a model for each"
+            )
         name = "one_class" if hasattr(model, "offset_") else "epsilon_svr"
         return LibsvmModel(name, kernel, X, coef, rho, no_labels, no_labels)
     labels = integer_labels(model.classes_)

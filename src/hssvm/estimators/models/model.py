@@ -182,7 +182,9 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
             )
         return self._compressed
 
-    def _check_certified(self, X: Any, y: Any = "no_validation") -> tuple[Any, Kernel]:
+    def _check_certified(
+        self, X: Any, y: Any = "no_validation", **options: Any
+    ) -> tuple[Any, Kernel]:
         """Validate the training rows, and targets if given, and return them with their kernel."""
         check_is_fitted(self)
         self._require_exact("certify")
@@ -193,7 +195,7 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
             )
         require_one_model(self.fit_report_)
         points = bind_points(self.kernel, X, self.scaling)
-        data = self._validate(X, y, points, self.dual_coef_.dtype, reset=False)
+        data = self._validate(X, y, points, self.dual_coef_.dtype, reset=False, **options)
         rows = data[0] if isinstance(data, tuple) else data
         if self.support_.max(initial=-1) >= rows.shape[0]:
             raise ValueError(
