@@ -159,7 +159,7 @@ TABLES = {"setup": setup, "losses": losses_table, "intervals": intervals_table}
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
-    parser.add_argument("--rows", type=int, help="at most so many training rows")
+    parser.add_argument("--rows", type=int, help="maximum number of training rows")
     run_command("quantiles", parser, run_all, TABLES)
 
 

@@ -13,8 +13,8 @@
 namespace svm {
 
 // Part c has the rows[offsets[c] : offsets[c + 1]] of X, and the same rows of lower, upper, linear,
-// z and F, which are (., k) in C order. z sums to its start. F = Kz and the other arrays receive
-// results.
+// z and F, which are (., k) in C order. z keeps its sum, and lower <= z <= upper. F = Kz and the
+// other arrays receive results.
 template <class T>
 struct Parts {
     Index n_parts, k;

@@ -51,9 +51,8 @@ HSS_PROX(float)
 
 }  // namespace simd
 
-// Z = argmin l1_weight |z| + beta / 2 (z - (v - tau / beta))^2 with lower <= z <= upper, where
-// lower
-// <= 0 <= upper. Arrays are (n, k) in C order; beta has an entry per row, tau and l1_weight an
+// Z = argmin l1_weight |z| + beta / 2 (z - (v - tau / beta))^2 subject to lower <= z <= upper,
+// which contain 0. Arrays are (n, k) in C order; beta has an entry per row, tau and l1_weight an
 // entry per column. `sums` is (3, k): per column the sum of z, of |z|, and of 1 / beta over the
 // rows that are neither at a bound nor at 0 because of the l1 term. The order of summation does not
 // depend on the number of threads.

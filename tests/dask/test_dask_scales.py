@@ -13,7 +13,7 @@ from hssvm import HSS, Cells
 from hssvm.dask.plan import Plan
 from hssvm.kernels import Exponential, Gaussian
 from hssvm.training.data.widths import median_gamma, scale_gamma
-from hssvm.training.scales.learn import learn_scales, most_rows, sample_rows
+from hssvm.training.scales.learn import learn_scales, max_sample_rows, sample_rows
 from hssvm.training.tasks import class_targets
 
 
@@ -57,7 +57,7 @@ def test_scales_are_those_of_the_sample(rng):
     summary = describe_all(cut_rows(rng, X, y, weight), 10**6, classify=True)
     layout = Plan.of(summary, 1, 5, "learned", kernel=Gaussian).layout
     sample = summary.sample
-    rows = sample_rows(sample.weight, 5, most_rows(0))
+    rows = sample_rows(sample.weight, 5, max_sample_rows(0))
     standard = (sample.X[rows] - X.mean(axis=0)) / X.std(axis=0)
     targets = class_targets((sample.y[rows] == "out").astype(int), 2)
     expected = learn_scales(standard, targets, sample.weight[rows], Gaussian, seed=5)

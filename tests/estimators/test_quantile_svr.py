@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import hssvm
 from hssvm import HSS, SVR, Cells, QuantileSVR
 from hssvm.estimators.inputs.parameters import InvalidParameterError
+from hssvm.exceptions import DataWarning
 from hssvm.kernels import Gaussian
 from hssvm.problems import QuantileProblem
 
@@ -115,6 +116,9 @@ def test_intervals_hold_and_follow_the_spread(rng):
     assert model.out_of_fold_decision_.shape == (1500, 2)
     narrow = model.predict_interval(X[1500:], coverage=0.01)
     assert (narrow[:, 0] <= narrow[:, 1]).all()
+    few = QuantileSVR(quantile=[0.2, 0.8], out_of_fold=True).fit(X[:30], y[:30])
+    assert_array_equal(few.predict_interval(X[:2], coverage=0.99), 2 * [[-np.inf, np.inf]])
+    assert "out-of-fold D^2" in model.summary()
     with pytest.raises(ValueError, match="set out_of_fold=True and fit again"):
         QuantileSVR().fit(X[:100], y[:100]).predict_interval(X)
 
@@ -136,6 +140,26 @@ def test_files_and_explanations(quantile, rng, tmp_path):
     assert explanation.output_names == names
     gradient = model.gradient(X[:4])
     assert gradient.shape == ((4, 2) if np.ndim(quantile) == 0 else (4, 2, 3))
+
+
+def test_what_several_quantiles_refuse(rng, tmp_path):
+    X, y = widening(rng, 300)
+    model = QuantileSVR(C=2, quantile=QUANTILES).fit(X, y)
+    with pytest.raises(ValueError, match="predicts one value, but this one predicts 3"):
+        model.save_libsvm(tmp_path / "model")
+    with pytest.raises(ValueError, match="pass y"):
+        model.reduce(X)
+    assert len(model.reduce(X, y).support_vectors_) < 300
+    median = QuantileSVR(C=2).fit(X, y)
+    median.save_libsvm(tmp_path / "model")
+    assert_allclose(hssvm.load_libsvm(tmp_path / "model").predict(X), median.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("quantile", [0.05, 0.5, [0.01, 0.9]])
+def test_a_C_that_is_too_small_for_the_units_of_y(quantile, rng):
+    X, y = widening(rng, 2000)
+    with pytest.warns(DataWarning, match="C is too small for the units of y"):
+        QuantileSVR(quantile=quantile).fit(X, 1e4 * y)
 
 
 def test_sparse_rows_and_warm_start(rng):

@@ -105,7 +105,7 @@ def test_more_trees_of_one_model_compete_with_a_mean(better, rng, monkeypatch):
 
 
 def test_scales_come_from_rows_that_no_fold_has(rng, monkeypatch):
-    monkeypatch.setattr(selection, "most_rows", lambda n: 80)
+    monkeypatch.setattr(selection, "max_sample_rows", lambda n: 80)
     monkeypatch.setattr("hssvm.model_selection.rounds.FIRST_ROWS", 90)
     monkeypatch.setattr("hssvm.model_selection.rounds.SEARCH_ROWS", 0)
     seen, learned = [], []

@@ -119,6 +119,13 @@ def test_another_version_of_skrub_is_refused(rng, tmp_path, monkeypatch):
         hssvm.load(tmp_path / "model")
 
 
+def test_an_encoder_of_another_model_is_refused(rng, tmp_path):
+    model, _ = trained(SVC(), rng)
+    other, _ = trained(SVC(), rng, ["dates"])
+    with pytest.raises(ValueError, match="the encoder has 6 outputs, but the model has 15"):
+        hssvm.save(make_pipeline(other[0], model[-1]), tmp_path / "model")
+
+
 @pytest.fixture(scope="module")
 def saved(request, tmp_path_factory):
     rng = np.random.default_rng(request.config.getoption("--seed"))

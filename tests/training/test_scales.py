@@ -15,7 +15,7 @@ from hssvm.training.scales.learn import (
     HALF_ROWS,
     MAX_STEPS,
     learn_scales,
-    most_rows,
+    max_sample_rows,
     sample_rows,
 )
 from hssvm.training.scales.ridge import MAX_COLUMNS, RIDGE, Block, combined, take_step
@@ -163,13 +163,13 @@ def test_too_few_rows(rng):
 
 def test_the_sample_has_rows_of_positive_weight_only(rng):
     weight = (rng.random(30_000) < 0.4).astype(float)
-    n = most_rows(30_000)
+    n = max_sample_rows(30_000)
     rows = sample_rows(weight, 0, n)
     assert rows.size == np.unique(rows).size == n == 2 * HALF_ROWS
     assert weight[rows].all()
     assert np.array_equal(rows, sample_rows(weight, 0, n))
     assert not np.array_equal(rows, sample_rows(weight, 1, n))
-    assert most_rows(10**8) == most_rows(100_000) > n
+    assert max_sample_rows(10**8) == max_sample_rows(100_000) > n
 
 
 class StopAfter(Monitor):

@@ -26,7 +26,7 @@ from hssvm.kernels.radial import RadialKernel
 from hssvm.training import FitReport, Route, TrainingConfig
 from hssvm.training.config import is_one_leaf
 from hssvm.training.data.scaling import Scaling
-from hssvm.training.scales.learn import MANY_ROWS, LearnedScales, most_rows
+from hssvm.training.scales.learn import MANY_ROWS, LearnedScales, max_sample_rows
 from hssvm.training.scales.scaling import LEARNED, base_of, learned_scaling
 
 SUMMARIES_PER_TASK = 32
@@ -143,7 +143,7 @@ class Plan:
                 seed=seed,
                 report=FitReport(),
                 monitor=Deadline(deadline),
-                max_rows=most_rows(summary.n_rows),
+                max_rows=max_sample_rows(summary.n_rows),
             )
         X = scale(summary.sample.X.astype(summary.dtype, copy=False))
         splits = TopSplits.make(X, n_parts, seed)
@@ -228,7 +228,7 @@ def plan(
         raise ValueError(f"n_parts must be at least 1, got {n_parts}; start some workers")
     n_sample = SAMPLE_PER_PART * n_parts
     if scaling in ("quantiles", *LEARNED):
-        n_sample = max(n_sample, most_rows(MANY_ROWS))
+        n_sample = max(n_sample, max_sample_rows(MANY_ROWS))
     # Twice the mean, so that partitions of twice the mean size do not reduce the sample.
     n_keep = 2 * n_sample // len(partitions) + 100
     described = [

@@ -42,8 +42,7 @@ def nu_svc(
     Z = np.zeros((problem.n, problem.k))
     intercept, n_iter = np.zeros(problem.n_parts), np.zeros(problem.n_parts, np.int64)
     for index, pair in enumerate(problem.parts()):
-        signed = (pair.problem.lower + pair.problem.upper)[:, 0]
-        solved = solve_nu_svc(signed, nu, kernel, pair.take(X), tol)
+        solved = solve_nu_svc(pair.problem.bound[:, 0], nu, kernel, pair.take(X), tol)
         pair.put(solved.z[:, None], Z)
         intercept[index], n_iter[index] = solved.intercept, solved.n_iter
     return Expansion.of_classes(Z, codes, n_classes, intercept, n_iter)

@@ -170,7 +170,7 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         return np.argsort(np.argsort(self.quantile_, kind="stable"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the pinball loss of constant predictions that the model avoids.
+        """D^2: the share of the pinball loss of constant predictions that the model avoids.
 
         It is `sklearn.metrics.d2_pinball_score`, averaged over the quantiles: 1 is best, and the
         quantiles of `y` would have 0.
@@ -259,19 +259,21 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         array([0., 3.])
         """
         widening = self._nonconformity_quantile(coverage)
-        low, high = self._ends(self.predict(X)) + np.array([[-widening], [widening]])
-        middle = (low + high) / 2
-        return np.stack([np.minimum(low, middle), np.maximum(high, middle)], axis=1)
+        low, high = self._ends(self.predict(X))
+        middle = (low + high) / 2  # where the ends meet if they would cross
+        ends = np.minimum(low - widening, middle), np.maximum(high + widening, middle)
+        return np.stack(ends, axis=1)
 
     def _check_saved(self) -> None:
         super()._check_saved()
-        require(
-            all(follows(q, [FRACTION]) for q in _as_tuple(self.quantile_)), "quantile_ is wrong"
-        )
+        several = type(self.quantile_) is tuple
+        quantiles: Any = self.quantile_ if several else (self.quantile_,)
+        valid = all(type(q) is float and follows(q, [FRACTION]) for q in quantiles)
+        require(valid, "quantile_ is invalid")
 
     def _after_load(self, n_columns: int) -> None:
         super()._after_load(n_columns)
-        require(len(_as_tuple(self.quantile_)) == n_columns, "quantile_ is wrong")
+        require(len(_as_tuple(self.quantile_)) == n_columns, "quantile_ is invalid")
 
 
 def _as_tuple(quantile: Any) -> tuple[float, ...]:

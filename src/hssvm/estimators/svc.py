@@ -82,10 +82,11 @@ default='rbf'
         features or outliers: a monotone, piecewise-linear map, constant beyond the training rows.
         'standard' and 'quantiles' give features with only two values, such as the columns of a
         one-hot encoding, a range of 1, so that rare levels do not dominate.
-        'learned' standardizes, and also learns from the targets of at most 10,000 rows how much
-        each feature should count: relevant features get large scales, and others nearly none. Rows
-        that are held out decide whether the scales are kept. It needs a kernel that depends on
-        distances, such as 'rbf' or 'exponential', and takes a few seconds for any number of rows.
+        'learned' standardizes, and also learns from the targets how much each feature should
+        count: relevant features get large scales, and others nearly none. It uses at most 7,000
+        rows, or 10,000 of 100,000 or more, so that it takes seconds; some of them are held out to
+        decide whether the scales are kept. It needs a kernel that depends on distances, such as
+        'rbf' or 'exponential'.
         As they depend on targets of all folds, out-of-fold values are slightly optimistic.
         'learned-quantiles' learns scales of the normal scores. See :doc:`/which_kernel`.
     approximation : Cells or HSS, default=None

@@ -53,7 +53,7 @@ class RadialKernel(CoreKernel):
     def weighted_directions(self, V: Floats, X: Rows, Y: Rows) -> Floats:
         """``sum_i V[x, i] (x - y_i)`` for every row x of `X`, or the sum of signs, (m, p)."""
 
-    def gradients(self, X: Rows, Y: Rows, W: Floats) -> Floats:
+    def gradients(self, X: Rows, Y: Rows, W: Floats) -> NDArray[np.float64]:
         """Gradients of the functions ``f(x) = sum_i W_i k(x, y_i)`` at the rows of `X`.
 
         Where the kernel has no derivative in a feature, the term counts as 0.
@@ -66,8 +66,7 @@ class RadialKernel(CoreKernel):
 
         Returns
         -------
-        (m, k, p) array
-            In the precision of the rows.
+        (m, k, p) array of float64
 
         Examples
         --------
@@ -77,7 +76,11 @@ class RadialKernel(CoreKernel):
         >>> Gaussian(1.0).gradients(X, np.zeros((1, 2)), np.ones((1, 1))).round(4)
         array([[[-0.    , -0.7358]]])
         """
-        X, Y = match_formats(as_rows(X), as_rows(Y))
+        X, Y = match_formats(*(as_rows(Z).astype(np.float64, copy=False) for Z in (X, Y)))
+        return self._gradients(X, Y, W).astype(np.float64, copy=False)
+
+    def _gradients(self, X: Rows, Y: Rows, W: Floats) -> Floats:
+        """Gradients in the precision of the rows."""
         slopes = self.slopes(X, Y)
         gradients = np.empty((X.shape[0], W.shape[1], X.shape[1]), slopes.dtype)
         for column, weights in enumerate(W.T.astype(slopes.dtype)):
@@ -88,6 +91,8 @@ class RadialKernel(CoreKernel):
         self, X: Rows, Y: Rows, W: Floats, sample_weight: Floats | None = None
     ) -> NDArray[np.float64]:
         """Mean over the rows of `X` of the squared `gradients`, summed over the columns of `W`.
+
+        Terms of float32 rows are computed in float32, with few digits if rows nearly coincide.
 
         Parameters
         ----------
@@ -116,7 +121,7 @@ class RadialKernel(CoreKernel):
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         total = np.zeros(X.shape[1])
         for some in blocks(X.shape[0], max(Y.shape[0], W.shape[1] * X.shape[1])):
-            gradients = self.gradients(X[some], Y, W)
+            gradients = self._gradients(X[some], Y, W)
             total += np.einsum("i,ikj,ikj->j", weight[some], gradients, gradients)
         mean[columns] = total[: columns.size] / weight.sum()
         return mean

@@ -36,7 +36,7 @@ from hssvm.training.config import CELL_TREES, SMALL_CELL, TOL
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import Route
-from hssvm.training.scales.learn import most_rows
+from hssvm.training.scales.learn import max_sample_rows
 from hssvm.training.scales.scaling import base_of
 
 FIRST_C = 2
@@ -207,7 +207,7 @@ class Selection:
         for n_rows in self._sizes[1:]:
             inside[sample_rows(self.strata, n_rows, config.seed)] = True
         outside = np.flatnonzero(~inside & (self.weight > 0))
-        if outside.size < (n_learn := most_rows(n)):
+        if outside.size < (n_learn := max_sample_rows(n)):
             return None
         rows = np.random.default_rng(config.seed).choice(outside, n_learn, replace=False)
         return CommonScales(self.X, rows, self.task, config.seed, self.monitor, config.memory_limit)

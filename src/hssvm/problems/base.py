@@ -142,6 +142,11 @@ class Problem(BaseProblem):
         """Largest ``|z|`` in the box, (n, k)."""
         return np.maximum(-self.lower, self.upper)
 
+    @property
+    def bound(self) -> Floats:
+        """Bounds of a classifier with the signs of the labels, (n, k): one of both ends is 0."""
+        return self.lower + self.upper
+
     def columns(self, index: NDArray[Any]) -> Self:
         """Return the problem restricted to the given columns."""
         part = self._at((slice(None), index))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
+from hssvm.problems.base import Problem
 from hssvm.problems.svr import SVRProblem
 
 
@@ -42,6 +43,6 @@ class QuantileProblem(SVRProblem):
         quantile: NDArray[np.float64],
         communicator: Communicator = SERIAL,
     ) -> None:
-        super().__init__(y, cost, np.zeros(y.shape[1]), communicator)
-        self.upper = (cost * quantile).astype(cost.dtype)
-        self.lower = self.upper - cost
+        upper = (cost * quantile).astype(cost.dtype)
+        zero = np.zeros(y.shape[1])
+        Problem.__init__(self, upper - cost, upper, y, zero, zero, communicator)

@@ -42,11 +42,6 @@ class SVCProblem(Problem):
         super().__init__(lower, upper, np.sign(bound), zero, zero, communicator)
 
     @property
-    def bound(self) -> Floats:
-        """Signed bounds, (n, k)."""
-        return self.lower + self.upper
-
-    @property
     def strata(self) -> NDArray[np.int64]:
         """Rows with the same labels in all columns, (n,)."""
         keys = np.random.default_rng(0).integers(2**40, size=self.k)  # sums differ if labels do

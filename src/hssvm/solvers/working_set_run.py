@@ -133,10 +133,8 @@ class WorkingSetRun:
         self.n_steps += steps
         blurred = max_violation <= BLUR * np.finfo(Z.dtype).eps * np.abs(old).max(axis=0)
         aimless = blurred & (steps >= MAX_SMO_STEPS)  # their steps follow the rounding errors
-        self.least_violation[aimless], self.least_at[aimless] = (
-            0,
-            -MAX_STAGNANT_ROUNDS * self.n_rows,
-        )
+        self.least_violation[aimless] = 0
+        self.least_at[aimless] = -MAX_STAGNANT_ROUNDS * self.n_rows
         product.move(self.working_set.rows, old, new)
         self.save()
         self.log_round(max_violation, int(steps.sum()))

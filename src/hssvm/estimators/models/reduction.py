@@ -39,9 +39,9 @@ def reduce(self: Model, X: Any, y: Any = None, *, max_loss: float = 0.001) -> Mo
         Rows on which both models are scored; not the training rows, if there are others.
     y : (m,) array-like, optional
         Their labels. By default the predictions of the model, so that the loss is the share of
-        rows for which the predictions differ.
+        rows for which the predictions differ. Several quantiles need targets.
     max_loss : float, default=0.001
-        Maximum decrease of the score: the accuracy, or R^2 for regression.
+        Maximum decrease of the score: the accuracy, or what `score` returns for regression.
 
     Returns
     -------
@@ -69,6 +69,8 @@ def reduce(self: Model, X: Any, y: Any = None, *, max_loss: float = 0.001) -> Mo
     if isinstance(exact.kernel, IndexedKernel):
         raise ValueError(f"reduce needs rows of numbers, which {exact.kernel!r} does not have")
     check_parameter("max_loss", max_loss, [AT_LEAST_0])
+    if y is None and isinstance(getattr(self, "quantile_", None), tuple):
+        raise ValueError("reduce needs the targets of X for several quantiles; pass y")
     y = self.predict(X) if y is None else y
     least_score = _score(self, X, y) - max_loss
     parts = [(p, Reduction(exact.kernel, exact.X[p], exact.Z[p])) for p in _parts(exact)]

@@ -66,9 +66,9 @@ class FitReport(ShownAsText):
         `n_iter` and `gap` are the largest, `objective` is the mean; `kernel_error`,
         `objective_error` and the fields that are not saved come from the first tree.
     out_of_fold_score : float
-        Accuracy, or R^2 for regression, of the out-of-fold decision values: an estimate of the
-        score on new data. NaN without `out_of_fold` and `probability`, except for exact models of
-        `SVCCV` and `SVRCV`.
+        Accuracy, R^2 or D^2 (what `score` returns) of the out-of-fold decision values: an estimate
+        of the score on new data. NaN without `out_of_fold` and `probability`, except for exact
+        models of `SVCCV` and `SVRCV`.
     spread : (k,) array
         Root mean square of the standard deviation of the decision values between the trees, at
         10,000 training rows: what compression changes in a single tree. The error of their mean is

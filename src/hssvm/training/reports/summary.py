@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from hssvm.training.reports.report import FitReport
 
 
+SCORES = {"regression": "R^2", "quantile regression": "D^2"}
+"""What regressions are scored by, by the name of the task."""
+
 UNKNOWN = "unknown: the model comes from LIBSVM, whose files have no report"
 
 
@@ -100,11 +103,11 @@ def _solution(report: FitReport) -> list[str]:
         )
     lines += [f"           {advice}" for advice in report.advice]
     if not math.isnan(report.out_of_fold_score):
-        name = "R^2" if report.task == "regression" else "accuracy"
+        name = SCORES.get(report.task, "accuracy")
         lines.append(f"           out-of-fold {name} {report.out_of_fold_score:.4g}")
     if report.n_trees > 1:
         differ = f"forest     decision values of the trees differ by {_range(report.spread)}"
-        if report.task != "regression":
+        if report.task not in SCORES:
             differ += f", in sign for {_range(100 * report.disagreement)}% of the rows"
         lines.append(differ)
     solver = []
