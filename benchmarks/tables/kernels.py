@@ -157,11 +157,7 @@ def run_all(results, arguments):
 
 def scores(task):
     """Accuracy in percent, or the root of the mean squared error in standard deviations of y."""
-
-    def render(results):
-        return by_method(results, score_of, task)
-
-    return render
+    return lambda results: by_method(results, task)
 
 
 def score_of(run):
@@ -170,13 +166,13 @@ def score_of(run):
     return number(np.sqrt(1 - run["score"]))
 
 
-def by_method(results, form, task=None):
-    """A line for each problem, a column for each method."""
+def by_method(results, task):
+    """A line for each problem of a task, a column for each method."""
     lines = []
     for name in prefixes(results):
         runs = [results.runs.get(f"{name}: {method}") for method in METHODS]
-        if task in (None, next(run["task"] for run in runs if run)):
-            lines.append([name, *(form(run) if run else ABSENT for run in runs)])
+        if task == next(run["task"] for run in runs if run):
+            lines.append([name, *(score_of(run) if run else ABSENT for run in runs)])
     return table(["table, training rows", *METHODS], lines)
 
 
@@ -184,7 +180,6 @@ TABLES = {
     "setup": setup,
     "classification": scores(CLASSIFICATION),
     "regression": scores(REGRESSION),
-    "seconds": lambda results: by_method(results, lambda run: number(run["fit"], 2)),
 }
 
 
