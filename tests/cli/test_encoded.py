@@ -195,7 +195,7 @@ def test_regression_and_weights(trained, table, rng):
          "X has no column 'a', which --categorical names"),
         (("train", "ragged.csv", "-o", "m", "--target", "y"), "ragged.csv cannot be read as CSV"),
         (("train", "huge.csv", "-o", "m", "--target", "y"),
-         "column 'b' cannot be encoded (Input X contains infinity"),
+         "column 'b' cannot be encoded (it contains infinite values"),
         (("train", "gaps.csv", "-o", "m", "--target", "y"), "no label in row 1; drop the row"),
         (("export", "model", "m.py"), "model encodes the columns of a table, which other formats"),
         (("convert", "model", "m.model"), "model encodes the columns of a table, which other"),

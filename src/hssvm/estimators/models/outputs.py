@@ -61,10 +61,10 @@ def outputs_of(model: KernelModel, output: str) -> Output:
 
 def require_features(model: KernelModel, what: str) -> None:
     """Raise ValueError if points have no features, or too many for an array of them."""
-    kernel, n_features = model._averaged[0].kernel_, model.n_features_in_  # noqa: SLF001
+    kernel = model._averaged[0].kernel_  # noqa: SLF001
     if isinstance(kernel, IndexedKernel):
         raise ValueError(f"{what} needs features, and the points of {kernel!r} have none")
-    if n_features > MAX_TABLE:
+    if (n_features := model.n_features_in_) > MAX_TABLE:
         raise value_error(
             f"{what} returns a number for every column, and X has {n_features} columns; hash the "
             "features to fewer columns"

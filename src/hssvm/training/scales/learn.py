@@ -69,10 +69,10 @@ def max_sample_rows(n_rows: int) -> int:
     return 2 * (MANY_HALF_ROWS if n_rows >= MANY_ROWS else HALF_ROWS)
 
 
-def sample_rows(weight: Floats, seed: int, max_rows: int) -> NDArray[np.int64]:
+def sample_rows(weight: Floats, seed: int, max_rows: int | None = None) -> NDArray[np.int64]:
     """Return random rows of positive weight for both halves, in random order."""
     rows = np.flatnonzero(weight)
-    n = min(rows.size, max_rows)
+    n = min(rows.size, max_rows or max_sample_rows(weight.size))
     return np.random.default_rng(seed).choice(rows, n, replace=False)
 
 

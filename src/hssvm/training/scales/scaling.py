@@ -13,7 +13,7 @@ from hssvm.messages import Message, api
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.reports.monitor import FirstShare, Monitor
 from hssvm.training.reports.report import FitReport
-from hssvm.training.scales.learn import LearnedScales, learn_scales, max_sample_rows, sample_rows
+from hssvm.training.scales.learn import LearnedScales, learn_scales, sample_rows
 from hssvm.training.tasks import Targets
 
 LEARNED = {"learned": "standard", "learned-quantiles": "quantiles"}
@@ -70,7 +70,7 @@ def learned_scaling(
         The features of `base` times the learned scales.
     LearnedScales
     """
-    rows = sample_rows(weight, seed, max_rows or max_sample_rows(X.shape[0]))
+    rows = sample_rows(weight, seed, max_rows)
     n_workers = _workers_within(memory_limit, rows.size // 2, X.dtype.itemsize)
     with report.stage("scales"):
         scales = learn_scales(
