@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from hssvm.dropin import patch_sklearn, unpatch_sklearn
     from hssvm.estimators import SVC, SVR, OneClassSVM, QuantileSVR, svc_path
     from hssvm.loading import load, load_libsvm, save
-    from hssvm.model_selection import SVCCV, SVRCV
+    from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
     from hssvm.training import HSS, Cells
 
 __version__ = version("hssvm")
 __all__ = [
-    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "OneClassSVM", "QuantileSVR", "__version__",
-    "load", "load_libsvm", "patch_sklearn", "save", "svc_path", "unpatch_sklearn",
+    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "OneClassSVM", "QuantileSVR", "QuantileSVRCV",
+    "__version__",    "load", "load_libsvm", "patch_sklearn", "save", "svc_path", "unpatch_sklearn",
 ]  # fmt: skip
 
 _PACKAGES = (
@@ -45,6 +45,7 @@ _MODULES = {
     "svc_path": "estimators",
     "SVCCV": "model_selection",
     "SVRCV": "model_selection",
+    "QuantileSVRCV": "model_selection",
     "load": "loading",
     "load_libsvm": "loading",
     "save": "loading",

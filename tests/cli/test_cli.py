@@ -122,6 +122,17 @@ def test_quantiles_of_the_target(folder):
     )
 
 
+def test_searched_quantiles(folder):
+    model, train = folder / "best.hssvm", folder / "train.libsvm"
+    result = call("cv", train, "--task", "quantile", "--quantile", "0.1,0.9", "--Cs", "0.1,1",
+                  "--folds", 2, "--kernel", "rbf", "-o", model)  # fmt: skip
+    assert "mean D^2" in result.output
+    X, y = hssvm.io.load_data(train)
+    loaded = hssvm.load(model)
+    loss = loaded.pinball_loss(loaded.predict(X), y)
+    assert f"pinball loss {loss:.4f} on" in call("predict", model, train, "-o", "-").output
+
+
 def test_searched_regressions_are_scored(folder):
     model = folder / "best.hssvm"
     call("cv", folder / "train.libsvm", "--task", "svr", "--Cs", 1, "--folds", 2, "-o", model)

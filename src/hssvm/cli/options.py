@@ -23,6 +23,7 @@ class SearchTask(StrEnum):
 
     svc = "svc"
     svr = "svr"
+    quantile = "quantile"
 
 
 class Refine(StrEnum):

@@ -34,7 +34,7 @@ class RunningScore:
         self._n_rows += n_rows
         if novelty:
             self._sum += float(np.sum(predicted == 1))
-        elif isinstance(self._estimator, hssvm.QuantileSVR):
+        elif hasattr(self._estimator, "pinball_loss"):
             self._sum += n_rows * self._estimator.pinball_loss(predicted, y)
         elif is_regressor(self._estimator):
             self._sum += float(np.sum((predicted - y) ** 2))
@@ -55,7 +55,7 @@ class RunningScore:
         value = self._sum / self._n_rows
         if isinstance(self._estimator, hssvm.OneClassSVM):
             name = "share inside"
-        elif isinstance(self._estimator, hssvm.QuantileSVR):
+        elif hasattr(self._estimator, "pinball_loss"):
             name = "pinball loss"
         elif is_regressor(self._estimator):
             name, value = "R^2", self._r2()

@@ -9,11 +9,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from hssvm.estimators import SVC, SVR, OneClassSVM, QuantileSVR
 from hssvm.estimators.models.saving import restore_model
-from hssvm.model_selection import SVCCV, SVRCV
+from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
 from hssvm.persistence import as_corruption, read_model
 from hssvm.persistence.archive import require
 
-CLASSES = {cls.__name__: cls for cls in (SVC, SVR, QuantileSVR, OneClassSVM, SVCCV, SVRCV)}
+CLASSES = {
+    cls.__name__: cls for cls in (SVC, SVR, QuantileSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV)
+}
 """Classes that files may contain."""
 
 

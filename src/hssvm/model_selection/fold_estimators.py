@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from hssvm.estimators.calibration import Calibration, fit_calibration
 from hssvm.estimators.inputs.parameters import as_calibrator
+from hssvm.estimators.quantile_svr import QuantileSVR
+from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.kernels.base import Floats
@@ -106,12 +108,12 @@ class FoldSVC(SVC):
         return fit_calibration(calibrator, values, self.codes[rows], n_classes, self.weight[rows])
 
 
-class FoldSVR(SVR):
+class FoldRegression(Regressor):
     """A regression that leaves out a fold, and knows the predictions for its rows."""
 
     model: FoldModel
     test_X: Any
-    parts: Sequence[FoldSVR] = ()
+    parts: Sequence[FoldRegression] = ()
     """The regressions of which this one is the mean."""
 
     def _decision_values(self, X: Any) -> Floats:
@@ -125,6 +127,14 @@ class FoldSVR(SVR):
 
     def _predictor(self) -> Any:
         return self.model.predictor
+
+
+class FoldSVR(FoldRegression, SVR):
+    """A regression that leaves out a fold."""
+
+
+class FoldQuantileSVR(FoldRegression, QuantileSVR):
+    """A regression of quantiles that leaves out a fold."""
 
 
 def mean_model(models: Sequence[FoldModel]) -> FoldModel:

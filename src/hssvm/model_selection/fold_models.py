@@ -14,10 +14,10 @@ from sklearn.utils import _safe_indexing
 
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.families import Candidate
-from hssvm.model_selection.fold_estimators import FoldModel, FoldSVC, FoldSVR, mean_model
-from hssvm.problems import BaseProblem, PairsProblem, SVCProblem, SVRProblem
+from hssvm.model_selection.fold_estimators import FoldModel, FoldSVC, mean_model
+from hssvm.problems import BaseProblem, PairsProblem, SVCProblem
 from hssvm.training import Classification, FitReport
-from hssvm.training.tasks import Targets, value_targets
+from hssvm.training.tasks import Targets
 
 NO_WEIGHT = "all have weight 0"
 
@@ -218,60 +218,3 @@ class PairFolds(ClassificationFolds):
         """Return the problem on some rows, for a single C."""
         task = replace(self.task, Cs=np.array(Cs))
         return task.pairs(self.codes[rows], self.weight[rows], self.dtype)
-
-
-@dataclass(frozen=True, eq=False)
-class RegressionFolds(FoldTask):
-    """Regressions.
-
-    Attributes
-    ----------
-    y : (n,)
-        Targets around their center.
-    center : float
-    epsilon : float
-    searched : bool
-        Whether the best epsilon is searched.
-    """
-
-    y: Floats
-    center: float
-    epsilon: float
-    searched: bool
-
-    @property
-    def tube(self) -> float:
-        """Half-width of the tube."""
-        return self.epsilon
-
-    @property
-    def searches_tube(self) -> bool:
-        """Whether the best half-width is searched."""
-        return self.searched
-
-    def with_tube(self, epsilon: float) -> RegressionFolds:
-        """Return the same task with another epsilon."""
-        return replace(self, epsilon=epsilon)
-
-    def why_untrainable(self, rows: NDArray[np.int64]) -> str | None:
-        """Return what keeps a model from being trained on some rows, or None."""
-        return None if (self.weight[rows] > 0).any() else NO_WEIGHT
-
-    def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """Return the target values as a column."""
-        return value_targets(self.y[rows])
-
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVRProblem:
-        """Return the problem on some rows, with a column for each C."""
-        bound = self.weight[rows, None] * np.array(Cs, self.weight.dtype)
-        y = np.repeat(self.y[rows, None], len(Cs), axis=1)
-        return SVRProblem(y, bound, np.full(len(Cs), self.epsilon))
-
-    def estimator(
-        self, candidate: Candidate, model: FoldModel, models: list[FoldModel]
-    ) -> tuple[FoldSVR, Any]:
-        """Return a fitted estimator for scorers, and its test rows as the user has given them."""
-        intercept = model.result.intercept + self.center
-        return self._fitted(
-            FoldSVR, candidate, model, epsilon=candidate.epsilon, intercept_=intercept
-        )

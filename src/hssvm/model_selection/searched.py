@@ -32,7 +32,7 @@ class SearchedModel(MeanModel):
         "Cs_", "gammas_", "scores_", "best_index_", "_arrays", "_families", "_member_index",
     )  # fmt: skip
 
-    _default_scoring: ClassVar[str]
+    _default_scoring: ClassVar[Any]
 
     solver: ClassVar[str] = "admm"
 

@@ -6,26 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils import indexable
 
-from hssvm.estimators.base import FitInput
 from hssvm.estimators.inputs.parameters import RULES, Rule, word
-from hssvm.estimators.monitoring.callbacks import with_callbacks
-from hssvm.estimators.regressor import Regressor
 from hssvm.estimators.svr import SVR
-from hssvm.model_selection.base import SEARCH_RULES, BaseSearch
-from hssvm.model_selection.failed_folds import find_failed_folds
+from hssvm.model_selection.base import SEARCH_RULES
 from hssvm.model_selection.families import Candidate
-from hssvm.model_selection.fold_models import RegressionFolds
+from hssvm.model_selection.regression_folds import RegressionFolds
+from hssvm.model_selection.regression_search import RegressionSearch
 from hssvm.persistence.archive import require
 from hssvm.training import Approximation, Regression
-from hssvm.training.data.precision import in_precision_of_rows
 
 TUBE = 0.1
 """First value of epsilon='auto', relative to the standard deviation of y."""
 
 
-class SVRCV(BaseSearch, Regressor):
+class SVRCV(RegressionSearch):
     """The mean of the best few `SVR`, with everything chosen by cross-validation.
 
     It searches like `SVCCV`, and epsilon, too, which should suit the noise of y. The values of C
@@ -138,59 +133,12 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
     def _fitted_task(self) -> Regression:
         return Regression(self.C_, self.epsilon_)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> SVRCV:
-        """Select the parameters, and train with them on all rows.
-
-        Parameters
-        ----------
-        X : (n, p) array-like or CSR matrix
-        y : (n,) array-like
-        sample_weight : (n,) array-like, optional
-            Factors on C by row; they also weight the scores, if the scorer accepts them.
-        **params
-            ``groups`` for the splitter; with metadata routing, whatever splitter and scorers ask
-            for.
-
-        Returns
-        -------
-        self
-        """
-        routed = self._route(params, sample_weight)
-        with self._fitting(X, y, sample_weight) as monitor:
-            (given_X,) = indexable(X)
-            X, y, weight, points = self._check_fit(X, y, sample_weight)
-            mean = np.average(y, weights=weight)
-            spread = float(np.average((y - mean) ** 2, weights=weight)) ** 0.5 or 1.0
-            center = float(np.median(y))
-            task = RegressionFolds(
-                given_X,
-                self._parameters_of(SVR),
-                self._validated(),
-                in_precision_of_rows(weight, X.dtype, "sample_weight"),
-                in_precision_of_rows(y - center, X.dtype, "y"),
-                center,
-                TUBE * spread if isinstance(self.epsilon, str) else float(self.epsilon),
-                searched=isinstance(self.epsilon, str),
-            )
-            score_weight = None if sample_weight is None else weight
-            folds = self._make_folds(given_X, y, routed, classifier=False)
-            failed_folds = find_failed_folds(
-                folds, task, self.error_score, allow_nan=callable(self.refit)
-            )
-            selection = self._search(
-                points,
-                X=X,
-                strata=np.zeros(y.size, np.int64),
-                weight=weight,
-                C_unit=spread,
-                task=task,
-                folds=folds,
-                scoring=self._make_scoring(given_X, y, routed, score_weight, failed_folds),
-                monitor=monitor,
-            )
-            self._train_members(selection, FitInput(X, y, weight, None))
-        return self
+    def _fold_task(self, inputs: dict[str, Any], spread: float) -> RegressionFolds:
+        searched = isinstance(self.epsilon, str)
+        epsilon = TUBE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
+        return RegressionFolds(
+            parameters=self._parameters_of(SVR), epsilon=epsilon, searched=searched, **inputs
+        )
 
     def _new_member(self, candidate: Candidate, others: Sequence[Any]) -> SVR:
         member: SVR = super()._new_member(candidate, others)

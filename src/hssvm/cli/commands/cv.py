@@ -14,9 +14,9 @@ from hssvm.cli.options import SearchTask
 
 def cv(
     data: options.Data,
-    task: Annotated[SearchTask, typer.Option(help="Classification or regression.")] = (
-        SearchTask.svc
-    ),
+    task: Annotated[
+        SearchTask, typer.Option(help="Classification, regression, or its quantiles.")
+    ] = (SearchTask.svc),
     Cs: Annotated[
         str | None,
         typer.Option("--Cs", help="Values of C, separated by commas, or auto.  [default: auto]"),
@@ -28,7 +28,7 @@ def cv(
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     scoring: Annotated[
         str | None,
-        typer.Option(help="scikit-learn scorer, such as roc_auc.  [default: accuracy or R^2]"),
+        typer.Option(help="scikit-learn scorer, such as roc_auc.  [default: accuracy, R^2 or D^2]"),
     ] = None,
     max_members: Annotated[
         int | None,
@@ -41,6 +41,7 @@ def cv(
     degree: options.Degree = None,
     coef0: options.Coef0 = None,
     epsilon: options.SearchEpsilon = None,
+    quantile: options.Quantile = None,
     class_weight: options.ClassWeight = None,
     multi_class: options.MultiClassName = None,
     probability: options.ProbabilityName = None,
@@ -88,11 +89,16 @@ def cv(
         "gammas": None if gammas is None else parsing.parse_gammas(gammas),
     }
     parameters = given(
-        kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, class_weight=class_weight,
-        multi_class=multi_class, probability=probability, scaling=scale, max_time=max_time,
-        memory_limit=memory_limit, max_members=max_members, random_state=seed,
+        kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, quantile=quantile,
+        class_weight=class_weight, multi_class=multi_class, probability=probability, scaling=scale,
+        max_time=max_time, memory_limit=memory_limit, max_members=max_members, random_state=seed,
     )  # fmt: skip
-    cls: Any = hssvm.SVCCV if task is SearchTask.svc else hssvm.SVRCV
+    searches: dict[SearchTask, tuple[Any, str]] = {
+        SearchTask.svc: (hssvm.SVCCV, "accuracy"),
+        SearchTask.svr: (hssvm.SVRCV, "R^2"),
+        SearchTask.quantile: (hssvm.QuantileSVRCV, "D^2"),
+    }
+    cls, metric = searches[task]
     training.check_options(cls, parameters, f"--task {task.value}")
     estimator: Any = cls(**{"random_state": 0, **parameters})
     rule = Roles(
@@ -111,7 +117,7 @@ def cv(
         training.remember(estimator, table)
         n_bytes = 0 if output is None else save_model(estimator, output, encoder)
     console = err if output == STREAM else out
-    name = scoring or ("accuracy" if task is SearchTask.svc else "R^2")
+    name = scoring or metric
     console.print(f"mean {name}", highlight=False, markup=False)
     console.print(tables.scores(estimator))
     values = {name: value or "none" for name, value in estimator.best_params_.items()}
@@ -127,7 +133,6 @@ def cv(
     )
     out_of_fold = estimator.fit_report_.out_of_fold_score
     if not math.isnan(out_of_fold):
-        metric = "accuracy" if task is SearchTask.svc else "R^2"
         console.print(f"out-of-fold {metric} {out_of_fold:.4f} on all rows", highlight=False)
     if output is not None:
         console.print(
