@@ -12,12 +12,22 @@ import sklearn.svm
 from sklearn.base import clone
 
 import hssvm
-from hssvm import HSS, SVC, SVCCV, SVR, SVRCV, OneClassSVM, QuantileSVR, svc_path
+from hssvm import (
+    HSS,
+    SVC,
+    SVCCV,
+    SVR,
+    SVRCV,
+    OneClassSVM,
+    QuantileSVR,
+    QuantileSVRCV,
+    svc_path,
+)
 from hssvm.estimators.inputs.parameters import RULES
 from hssvm.kernels import Gaussian
 from hssvm.model_selection.base import BaseSearch
 
-ESTIMATORS = [SVC, SVR, QuantileSVR, OneClassSVM, SVCCV, SVRCV]
+ESTIMATORS = [SVC, SVR, QuantileSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV]
 FREE = {"kernel", "cv", "scoring"}
 """Parameters with checks of their own."""
 
