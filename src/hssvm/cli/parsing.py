@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from hssvm.cli.options import Approximation, Refine, Scaling, Task
-from hssvm.estimators.inputs.parameters import is_size
+from hssvm.estimators.inputs.parameters import FRACTION, is_size
 from hssvm.training import HSS, Cells
 
 
@@ -66,13 +66,14 @@ def _parse_refine(refine: Refine) -> bool | str:
 
 
 def _parse_quantiles(text: str) -> list[float]:
-    parts = text.split(",")
-    expected = "a number between 0 and 1"
-    quantiles = [_positive(part, "--quantile", expected) for part in parts]
-    for part, quantile in zip(parts, quantiles, strict=True):
-        if quantile >= 1:
-            raise typer.BadParameter(f"{part!r} is not {expected}.", param_hint="--quantile")
-    return quantiles
+    return [_parse_quantile(part) for part in text.split(",")]
+
+
+def _parse_quantile(text: str) -> float:
+    quantile = _positive(text, "--quantile", FRACTION.text)
+    if not FRACTION.accepts(quantile):
+        raise typer.BadParameter(f"{text!r} is not {FRACTION.text}.", param_hint="--quantile")
+    return quantile
 
 
 def _parse_memory(size: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +188,21 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
     def _fit_task(self, data: FitInput) -> Task:
         """Return the task of a fit."""
         raise NotImplementedError
+
+    def _finish(
+        self, result: TrainingResult, task: Any, data: FitInput, monitor: FitMonitor
+    ) -> None:
+        """Set what a task adds to the fitted attributes."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check the input, train, and set the fitted attributes."""
+        with self._fitting(X, y, sample_weight) as monitor:
+            data = self._check_fit(X, y, sample_weight)
+            task = self._fit_task(data)
+            result = self._train(task, data, monitor)
+            self._finish(result, task, data, monitor)
+        return self
 
     def _train(self, task: Task, data: FitInput, monitor: FitMonitor) -> TrainingResult:
         """Train on validated data, and set the fitted attributes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,10 +72,14 @@ class QuantileOutputs(Regressor):
         return self._score(y, self.predict(X), sample_weight)
 
     def _score(self, y: Any, predicted: Floats, weight: Any) -> float:
-        columns = predicted.reshape(len(predicted), -1).T
-        pairs = zip(columns, as_tuple(self.quantile_), strict=True)
+        pairs = self._pairs(predicted)
         scores = [d2_pinball_score(y, own, sample_weight=weight, alpha=q) for own, q in pairs]
         return float(np.mean(scores))
+
+    def _pairs(self, predicted: Any) -> Iterator[tuple[Floats, float]]:
+        """Yield the predictions of each quantile, and the quantile."""
+        columns = np.asarray(predicted).reshape(len(predicted), -1).T
+        return zip(columns, as_tuple(self.quantile_), strict=True)
 
     def pinball_loss(self, predicted: Any, y: Any) -> float:
         """Mean pinball loss of predictions, over the rows and the quantiles.
@@ -96,9 +101,8 @@ class QuantileOutputs(Regressor):
         >>> round(model.pinball_loss([0.0, 3.0], [1.0, 1.0]), 2)
         0.55
         """
-        columns = np.asarray(predicted).reshape(len(predicted), -1).T
-        pairs = zip(columns, as_tuple(self.quantile_), strict=True)
-        return float(np.mean([mean_pinball_loss(y, own, alpha=q) for own, q in pairs]))
+        losses = [mean_pinball_loss(y, own, alpha=q) for own, q in self._pairs(predicted)]
+        return float(np.mean(losses))
 
     def _nonconformity(self, y: Floats, predicted: Floats) -> Floats:
         low, high = self._ends(predicted)

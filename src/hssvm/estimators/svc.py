@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -84,9 +84,9 @@ default='rbf'
         one-hot encoding, a range of 1, so that rare levels do not dominate.
         'learned' standardizes, and also learns from the targets how much each feature should
         count: relevant features get large scales, and others nearly none. It uses at most 7,000
-        rows, or 10,000 of 100,000 or more, so that it takes seconds; some of them are held out to
-        decide whether the scales are kept. It needs a kernel that depends on distances, such as
-        'rbf' or 'exponential'.
+        rows, or 10,000 if there are at least 100,000, so that it takes seconds; some of them are
+        held out to decide whether the scales are kept. It needs a kernel that depends on distances,
+        such as 'rbf' or 'exponential'.
         As they depend on targets of all folds, out-of-fold values are slightly optimistic.
         'learned-quantiles' learns scales of the normal scores. See :doc:`/which_kernel`.
     approximation : Cells or HSS, default=None
@@ -244,7 +244,7 @@ default='rbf'
         return self._estimate_cost(X, y)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on `X` and `y`.
 
         Parameters
@@ -260,12 +260,7 @@ default='rbf'
         -------
         self
         """
-        with self._fitting(X, y, sample_weight) as monitor:
-            data = self._check_fit(X, y, sample_weight)
-            task = self._fit_task(data)
-            result = self._train(task, data, monitor)
-            self._finish(result, task, data, monitor)
-        return self
+        return self._fit(X, y, sample_weight)
 
     def _fit_task(self, data: FitInput) -> Classification:
         return self._task(data.y, data.weight, np.array([self.C], np.float64), self.multi_class)

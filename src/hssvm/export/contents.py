@@ -62,7 +62,7 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
 
     Parameters
     ----------
-    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR or OneClassSVM
+    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR, CensoredSVR or OneClassSVM
     members : sequence of (estimator, predictor)
         The models of which this one is the mean, and what they predict with.
     """
@@ -73,7 +73,7 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
         "calibration": np.array("none"),
         "n_outputs": np.array(members[0][0].intercept_.size),
     }
-    if (ranks := getattr(model, "_quantile_ranks", None)) is not None:
+    if (ranks := quantile_ranks(model)) is not None:
         common["quantile_ranks"] = ranks
     if hasattr(model, "classes_"):
         common["classes"] = labels_of(model)
@@ -153,6 +153,12 @@ def _point_arrays(X: Any) -> Arrays:
     if not scipy.sparse.issparse(X):
         return {"X": X}
     return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr.astype(np.int64)}
+
+
+def quantile_ranks(model: Any) -> NDArray[np.int64] | None:
+    """The ranks of several quantiles; None if the model predicts anything else."""
+    ranks: NDArray[np.int64] | None = getattr(model, "_quantile_ranks", None)
+    return ranks
 
 
 def labels_of(model: Any) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.export.contents import Contents, labels_of
+from hssvm.export.contents import Contents, labels_of, quantile_ranks
 from hssvm.export.onnx_graph import (
     by_class,
     class_index,
@@ -55,7 +55,7 @@ def set_shapes(model: Any, operator: Any) -> None:
         )
         variable.type.shape = [n_rows, model.classes_.size] if by_class else [n_rows]
         n_outputs = model._averaged[0].intercept_.size  # noqa: SLF001
-        if name == "variable" and (n_outputs > 1 or np.ndim(getattr(model, "quantile", 0))):
+        if name == "variable" and (n_outputs > 1 or quantile_ranks(model) is not None):
             variable.type.shape = [n_rows, n_outputs]
 
 
