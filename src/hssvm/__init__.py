@@ -1,9 +1,10 @@
 """Nonlinear support vector machines at scale.
 
 `SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
-once; `SVR` and `QuantileSVR` are for regression, `OneClassSVM` for novelty detection; `Cells` and
-`HSS` are their approximations for many rows; `save` and `load` are for model files, `load_libsvm`
-for those of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
+once; `SVR`, `QuantileSVR` and `CensoredSVR` are for regression, `OneClassSVM` for novelty
+detection; `Cells` and `HSS` are their approximations for many rows; `save` and `load` are for model
+files, `load_libsvm` for those of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train
+with hssvm.
 
 The packages, each built on the next ones: `loading`; `model_selection`, `dask` (estimators for
 more than one machine), `dropin` (the classes of `sklearn.svm`) and `tables` (the encoder of data
@@ -19,15 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hssvm.dropin import patch_sklearn, unpatch_sklearn
-    from hssvm.estimators import SVC, SVR, OneClassSVM, QuantileSVR, svc_path
+    from hssvm.estimators import SVC, SVR, CensoredSVR, OneClassSVM, QuantileSVR, svc_path
     from hssvm.loading import load, load_libsvm, save
     from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
     from hssvm.training import HSS, Cells
 
 __version__ = version("hssvm")
 __all__ = [
-    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "OneClassSVM", "QuantileSVR", "QuantileSVRCV",
-    "__version__",    "load", "load_libsvm", "patch_sklearn", "save", "svc_path", "unpatch_sklearn",
+    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "CensoredSVR", "OneClassSVM", "QuantileSVR",
+    "QuantileSVRCV", "__version__", "load", "load_libsvm", "patch_sklearn", "save", "svc_path",
+    "unpatch_sklearn",
 ]  # fmt: skip
 
 _PACKAGES = (
@@ -40,6 +42,7 @@ _MODULES = {
     "HSS": "training",
     "SVC": "estimators",
     "SVR": "estimators",
+    "CensoredSVR": "estimators",
     "OneClassSVM": "estimators",
     "QuantileSVR": "estimators",
     "svc_path": "estimators",

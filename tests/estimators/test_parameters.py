@@ -18,6 +18,7 @@ from hssvm import (
     SVCCV,
     SVR,
     SVRCV,
+    CensoredSVR,
     OneClassSVM,
     QuantileSVR,
     QuantileSVRCV,
@@ -27,7 +28,7 @@ from hssvm.estimators.inputs.parameters import RULES
 from hssvm.kernels import Gaussian
 from hssvm.model_selection.base import BaseSearch
 
-ESTIMATORS = [SVC, SVR, QuantileSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV]
+ESTIMATORS = [SVC, SVR, QuantileSVR, CensoredSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV]
 FREE = {"kernel", "cv", "scoring"}
 """Parameters with checks of their own."""
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 import hssvm
-from hssvm import HSS, SVC, SVCCV, SVR, Cells, OneClassSVM, QuantileSVR
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, CensoredSVR, OneClassSVM, QuantileSVR
 from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
@@ -61,7 +61,7 @@ def fit(rng, form="leafwise", n_classes=2, dtype=np.float64, rows="dense", **par
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scaling", [None, "standard"])
-@pytest.mark.parametrize("make", [SVR, QuantileSVR, OneClassSVM])
+@pytest.mark.parametrize("make", [SVR, QuantileSVR, CensoredSVR, OneClassSVM])
 def test_regression_and_novelty_come_back(make, scaling, form, rng, tmp_path):
     if form == "cells" and make is OneClassSVM:
         pytest.skip("novelty detection has no cells")

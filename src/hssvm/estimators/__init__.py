@@ -1,12 +1,13 @@
 """Estimators with the scikit-learn API: they validate, call `hssvm.training`, and store.
 
 `configured` translates the parameters for `hssvm.training`; `base` has the common base class, and
-`classifier` the base class of `SVC` and `SVCCV`; `svr` and `quantile_svr` are for regression,
-`one_class` for novelty detection, `path` for many values of C at once. `parameters` checks values,
-`kernel` and `labels` interpret them; `callbacks` and `notebook` show the progress of a fit;
-`saving` defines the contents of a model file.
+`classifier` the base class of `SVC` and `SVCCV`; `svr`, `quantile_svr` and `censored_svr` are for
+regression, `one_class` for novelty detection, `path` for many values of C at once. `parameters`
+checks values, `kernel` and `labels` interpret them; `callbacks` and `notebook` show the progress of
+a fit; `saving` defines the contents of a model file.
 """
 
+from hssvm.estimators.censored_svr import CensoredSVR
 from hssvm.estimators.one_class import OneClassSVM
 from hssvm.estimators.path import SVCPath, svc_path
 from hssvm.estimators.quantile_svr import QuantileSVR
@@ -14,4 +15,13 @@ from hssvm.estimators.svc import SVC
 from hssvm.estimators.svr import SVR
 from hssvm.training import FitReport
 
-__all__ = ["SVC", "SVR", "FitReport", "OneClassSVM", "QuantileSVR", "SVCPath", "svc_path"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "CensoredSVR",
+    "FitReport",
+    "OneClassSVM",
+    "QuantileSVR",
+    "SVCPath",
+    "svc_path",
+]

@@ -23,7 +23,6 @@ from hssvm.estimators.monitoring.callbacks import FitMonitor, with_callbacks
 from hssvm.kernels.base import Floats
 from hssvm.training import FitReport, Regression, TrainingResult
 from hssvm.training.certificate import Certificate
-from hssvm.training.data.checks import at_bound, check_target
 from hssvm.training.reports.estimate import CostEstimate
 
 
@@ -72,12 +71,9 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         predicted = self._out_of_fold_outputs(result, task)
         self._use_out_of_fold(predicted, data, result.report, result.seed)
         if result.first_Z is not None:
-            problem, Y = result.problem.part(0).problem, data.y.reshape(len(data.y), -1)
-            bound = np.where(result.first_Z >= 0, problem.upper, problem.lower)
-            by_target = (np.split(part, Y.shape[1], axis=1) for part in (result.first_Z, bound))
-            for y, *coefficients in zip(Y.T, *by_target, strict=True):
-                n_bounded = at_bound(*coefficients)
-                monitor.advise(check_target(y, task.C, task.epsilon, n_bounded), result.report)
+            problem = result.problem.part(0).problem
+            for advice in task.advice(data.y, problem, result.first_Z):
+                monitor.advise(advice, result.report)
 
     def _out_of_fold_outputs(self, result: TrainingResult, task: Regression) -> Floats | None:
         """Predictions from models without the rows, as `predict` returns them."""
@@ -248,7 +244,10 @@ class TrainableRegressor(Regressor):
         X : (n, p) array-like or CSR matrix
             float32 is not converted, and needs half the memory and time of float64.
         y : (n,) array-like
-            For `SVR` also (n, t), several targets, which are trained together.
+            For `SVR` also (n, t), several targets, which are trained together. For `CensoredSVR`
+            also (n, 2), the low and the high end of each target: equal if it is known, the high one
+            infinite if it is censored on the right; or a structured array of events and times, as
+            ``sksurv.util.Surv.from_arrays(event, time)`` returns.
         sample_weight : (n,) array-like, optional
             Factors on C by row.
 
@@ -256,9 +255,4 @@ class TrainableRegressor(Regressor):
         -------
         self
         """
-        with self._fitting(X, y, sample_weight) as monitor:
-            data = self._check_fit(X, y, sample_weight)
-            task = self._fit_task(data)
-            result = self._train(task, data, monitor)
-            self._finish(result, task, data, monitor)
-        return self
+        return self._fit(X, y, sample_weight)

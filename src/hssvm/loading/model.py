@@ -7,14 +7,15 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from hssvm.estimators import SVC, SVR, OneClassSVM, QuantileSVR
+from hssvm.estimators import SVC, SVR, CensoredSVR, OneClassSVM, QuantileSVR
 from hssvm.estimators.models.saving import restore_model
 from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
 from hssvm.persistence import as_corruption, read_model
 from hssvm.persistence.archive import require
 
 CLASSES = {
-    cls.__name__: cls for cls in (SVC, SVR, QuantileSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV)
+    cls.__name__: cls
+    for cls in (SVC, SVR, QuantileSVR, CensoredSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV)
 }
 """Classes that files may contain."""
 
@@ -31,7 +32,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    SVC, SVCCV, SVR, SVRCV, QuantileSVR or OneClassSVM
+    SVC, SVCCV, SVR, SVRCV, QuantileSVR, CensoredSVR or OneClassSVM
         Fitted; behind its `TableEncoder` in a `Pipeline` if the file contains one. An approximation
         with more than one leaf has no `support_`, `support_vectors_` or `dual_coef_`.
 

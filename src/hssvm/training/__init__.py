@@ -32,6 +32,7 @@ from hssvm.training.reports.monitor import Monitor
 from hssvm.training.reports.report import FitReport
 from hssvm.training.result import TrainingResult
 from hssvm.training.tasks import (
+    CensoredRegression,
     Classification,
     NoveltyDetection,
     QuantileRegression,
@@ -43,6 +44,7 @@ __all__ = [
     "HSS",
     "Approximation",
     "Cells",
+    "CensoredRegression",
     "Classification",
     "FitReport",
     "Monitor",

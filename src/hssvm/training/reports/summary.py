@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from hssvm.training.reports.report import FitReport
 
 
-SCORES = {"regression": "R^2", "quantile regression": "D^2"}
+SCORES = {
+    "regression": "R^2",
+    "quantile regression": "D^2",
+    "censored regression": "concordance index",
+}
 """What regressions are scored by, by the name of the task."""
 
 UNKNOWN = "unknown: the model comes from LIBSVM, whose files have no report"

@@ -1,0 +1,175 @@
+"""Lifetimes of which most are censored, beside scikit-survival.
+
+python -m benchmarks.peers.survival [NAME ...] [--splits S [S ...]] [--resume] [--render]
+
+The data sets of scikit-survival, of which 30 % of the rows are for tests. Kernel, width and C of
+`CensoredSVR`, which is trained on the logarithms of the times and with learned scales, and alpha
+and gamma of `FastKernelSurvivalSVM` have the highest concordance index on a fifth of the training
+rows; the latter needs the square of the rows in memory, and is trained on at most 2,000 of them.
+The other methods have their defaults. The results go to docs/results/survival.json. Threads: set
+OMP_NUM_THREADS.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from benchmarks.command import parser_of
+from benchmarks.command import run as run_command
+from benchmarks.markdown import number, prefixes, seconds, setup, table
+from benchmarks.timing import timed
+from hssvm import CensoredSVR
+
+NAMES = ["flchain", "gbsg2", "whas500"]
+SPLITS = [0, 1, 2]
+LEFT_OUT = {"flchain": ["chapter"]}
+"""Columns that are known only after the event: the cause of death."""
+
+KERNELS, WIDTHS, CS = ["rbf", "exponential", "laplacian"], [1, 3, 10], [0.003, 0.01, 0.1, 1]
+ALPHAS, GAMMAS = [0.01, 0.1, 1, 10], [0.01, 0.1, 1]
+SAMPLE = 2000
+
+
+def load_rows(name, split):
+    """Training and test rows, standardized, with their times and events."""
+    import pandas
+    from sksurv import datasets
+
+    frame, y = getattr(datasets, f"load_{name}")()
+    frame = pandas.get_dummies(frame.drop(columns=LEFT_OUT.get(name, [])), dtype=float)
+    frame = frame.fillna(frame.mean())
+    event, time = (y[field] for field in y.dtype.names)
+    order = np.random.default_rng(split).permutation(len(y))
+    n_fit = round(0.7 * len(y))
+    X = frame.to_numpy()[order]
+    X = (X - X[:n_fit].mean(axis=0)) / np.maximum(X[:n_fit].std(axis=0), 1e-12)
+    time = np.maximum(time.astype(float), 0.5)[order]  # some died on the first day
+    data = X, event[order], time
+    return tuple(part[:n_fit] for part in data), tuple(part[n_fit:] for part in data)
+
+
+def concordance(event, time, risk):
+    from sksurv.metrics import concordance_index_censored
+
+    return float(concordance_index_censored(event, time, risk)[0])
+
+
+def structured(event, time):
+    from sksurv.util import Surv
+
+    return Surv.from_arrays(event, time)
+
+
+def fit_ours(X, event, time, kernel, width, C):
+    """Return the risk, minus the predicted logarithm of the time, as a function of rows.
+
+    The width is relative to that of gamma="scale".
+    """
+    y = structured(event, np.log(time))
+    model = CensoredSVR(C=C, kernel=kernel, scaling="learned", random_state=0).fit(X, y)
+    if width > 1:
+        power = 2 if kernel == "rbf" else 1
+        model.set_params(gamma=model.kernel_.gamma / width**power).fit(X, y)
+    return lambda rows: -model.predict(rows)
+
+
+def fit_kernel_svm(X, event, time, alpha, gamma):
+    """Train FastKernelSurvivalSVM on a sample; gamma is relative to 1 / features."""
+    from sksurv.svm import FastKernelSurvivalSVM
+
+    gamma = gamma / X.shape[1]
+    model = FastKernelSurvivalSVM(alpha=alpha, gamma=gamma, kernel="rbf", random_state=0)
+    return model.fit(X[:SAMPLE], structured(event[:SAMPLE], time[:SAMPLE])).predict
+
+
+def fit_cox(X, event, time):
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    model = CoxPHSurvivalAnalysis(alpha=1e-3)  # without it, columns that add up to 1 are refused
+    return model.fit(X, structured(event, time)).predict
+
+
+def fit_forest(X, event, time):
+    from sksurv.ensemble import RandomSurvivalForest
+
+    return RandomSurvivalForest(random_state=0).fit(X, structured(event, time)).predict
+
+
+METHODS = {
+    "`CensoredSVR`": (fit_ours, {"kernel": KERNELS, "width": WIDTHS, "C": CS}),
+    "`FastKernelSurvivalSVM`": (fit_kernel_svm, {"alpha": ALPHAS, "gamma": GAMMAS}),
+    "`CoxPHSurvivalAnalysis`": (fit_cox, {}),
+    "`RandomSurvivalForest`": (fit_forest, {}),
+}
+
+
+def choose(fit, grid, X, event, time):
+    """The parameters with the highest index on a fifth of the rows."""
+    candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if len(candidates) == 1:
+        return candidates[0]
+    n_fit, scores = round(0.8 * len(X)), []
+    for chosen in candidates:
+        risk = fit(X[:n_fit], event[:n_fit], time[:n_fit], **chosen)(X[n_fit:])
+        scores.append(concordance(event[n_fit:], time[n_fit:], risk))
+    return candidates[int(np.argmax(scores))]
+
+
+def run_method(name, split, method):
+    train, (X_test, *test) = load_rows(name, split)
+    fit, grid = METHODS[method]
+    chosen, choice = timed(lambda: choose(fit, grid, *train))
+    risk, seconds_of_fit = timed(lambda: fit(*train, **chosen))
+    n_rows = len(train[0])
+    return {
+        "rows": min(n_rows, SAMPLE) if fit is fit_kernel_svm else n_rows,
+        "test rows": len(X_test), "features": X_test.shape[1], "known": float(np.mean(train[1])),
+        **chosen, "choose": choice, "fit": seconds_of_fit,
+        "concordance": concordance(*test, risk(X_test)),
+    }  # fmt: skip
+
+
+def run_all(results, arguments):
+    for name, split, method in product(arguments.names, arguments.splits, METHODS):
+        results.measure(f"{name}: {method}, {split}", run_method, name, split, method)
+
+
+def means(results, name, method, field):
+    keys = [key for key in results.runs if key.startswith(f"{name}: {method}, ")]
+    return float(np.mean([results.runs[key][field] for key in keys]))
+
+
+def concordance_table(results):
+    lines = []
+    for name in prefixes(results):
+        ours = f"{name}: `CensoredSVR`, 0"
+        lines.append([
+            name, number(results.runs[ours]["rows"]), number(results.runs[ours]["known"], 2),
+            *(f"{means(results, name, method, 'concordance'):.4f}" for method in METHODS),
+        ])  # fmt: skip
+    return table(["data", "rows", "share of known times", *METHODS], lines)
+
+
+def times_table(results):
+    lines = []
+    for name in prefixes(results):
+        own = [name]
+        for method in METHODS:
+            times = (means(results, name, method, field) for field in ("choose", "fit"))
+            own.append(" + ".join(map(seconds, times)))
+        lines.append(own)
+    return table(["data", *METHODS], lines)
+
+
+TABLES = {"setup": setup, "concordance": concordance_table, "times": times_table}
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
+    parser.add_argument("--splits", nargs="+", type=int, default=SPLITS, metavar="SPLIT")
+    run_command("survival", parser, run_all, TABLES)
+
+
+if __name__ == "__main__":
+    main()
