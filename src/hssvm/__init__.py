@@ -33,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 _PACKAGES = (
-    "cli", "dask", "dropin", "estimators", "export", "hss", "io", "kernels", "loading",
+    "arrow", "cli", "dask", "dropin", "estimators", "export", "hss", "io", "kernels", "loading",
     "model_selection", "persistence", "operators", "plotting", "predictors", "problems", "solvers",
     "tables", "training",
 )  # fmt: skip

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hssvm.cli.streams import STREAM
 from hssvm.io.parquet import import_parquet
+from hssvm.loading.parts import output_columns
 from hssvm.persistence.replace import replacing
 
 PARQUET = ".parquet"
@@ -59,27 +60,19 @@ class ParquetColumns:
 
 
 class ParquetWriter(ParquetColumns):
-    """Writes one column, or one for each class or quantile."""
+    """Writes one column, or one for each class, quantile or target."""
 
-    def __init__(self, file: IO[bytes], name: str, columns: Any) -> None:
+    def __init__(self, file: IO[bytes], name: str, estimator: Any) -> None:
         super().__init__(file)
-        self._name, self._columns = name, columns
+        self._name, self._estimator = name, estimator
 
     def write(self, predicted: NDArray[Any]) -> None:
         """Write the predictions for some rows, (m,) or (m, k)."""
-        columns = {self._name: predicted}
-        if predicted.ndim == 2:
-            columns = {f"{self._name}_{c}": predicted[:, j] for j, c in enumerate(self._columns)}
-        self.write_columns(columns)
-
-
-def column_names(estimator: Any) -> Any:
-    """What several columns of predictions are of: classes or quantiles; None if there is one."""
-    return getattr(estimator, "classes_", getattr(estimator, "quantile_", None))
+        self.write_columns(output_columns(self._estimator, self._name, predicted))
 
 
 @contextmanager
-def writing(path: Path, name: str, columns: Any) -> Iterator[TextWriter | ParquetWriter]:
+def writing(path: Path, name: str, estimator: Any) -> Iterator[TextWriter | ParquetWriter]:
     """Context with a writer to a file, which appears when it is complete, or to stdout.
 
     Parameters
@@ -88,14 +81,14 @@ def writing(path: Path, name: str, columns: Any) -> Iterator[TextWriter | Parque
         Parquet if it ends with .parquet, else text.
     name : str
         What is written: the column name, or the prefix of the names of several columns.
-    columns : classes or quantiles, or None
+    estimator : fitted estimator
     """
     if path == STREAM:
         yield TextWriter(None)
         return
     with output_file(path) as file:
         if path.suffix.lower() == PARQUET:
-            with closing(ParquetWriter(file, name, columns)) as writer:
+            with closing(ParquetWriter(file, name, estimator)) as writer:
                 yield writer
         else:
             yield TextWriter(file)

@@ -17,6 +17,7 @@ from hssvm.io.files import Source
 from hssvm.io.frames import read_frame, read_frame_parts
 from hssvm.io.load import read_parts, read_table
 from hssvm.io.table import NotNumbersError, Table
+from hssvm.loading.parts import used_names
 from hssvm.messages import api, value_error
 from hssvm.tables import TableEncoder
 from hssvm.tables.columns import import_skrub
@@ -140,26 +141,9 @@ def make_encoder(
 
 def columns_of(table: Table, encoder: TableEncoder | None, ignored: Sequence[str | int]) -> Known:
     """Return the rule that selects the columns of training rows from another file."""
-    names = table.feature_names if encoder is None else _used(encoder)
+    names = table.feature_names if encoder is None else used_names(encoder)
     n_features = table.X.shape[1] if names is None else len(names)
     return Known(n_features, None if names is None else list(names), table.target, ignored=ignored)
-
-
-def known_columns(
-    model: Any,
-    encoder: TableEncoder | None,
-    target: str | int | None,
-    ignored: Sequence[str | int] = (),
-) -> Known:
-    """Return the rule that selects the columns of a fitted model."""
-    names = getattr(model, "feature_names_in_", None) if encoder is None else _used(encoder)
-    n_features = model.n_features_in_ if names is None else len(names)
-    names = None if names is None else list(names)
-    return Known(n_features, names, model.target_name_, target, ignored)
-
-
-def _used(encoder: TableEncoder) -> list[str]:
-    return [column.name for column in encoder.columns_ if column.outputs]
 
 
 def _require_skrub(error: NotNumbersError) -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import hssvm
 from hssvm.io.files import Source
+from hssvm.loading.parts import split_model
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ def load_parts(path: Path) -> tuple[Any, Any]:
     """Load a model from a file or from stdin, and its encoder, None if it has none."""
     with input_file(path) as file:
         loaded = hssvm.load(file)
-    return (loaded[-1], loaded[0]) if hasattr(loaded, "steps") else (loaded, None)
+    return split_model(loaded)
 
 
 def load_model(path: Path) -> Any:

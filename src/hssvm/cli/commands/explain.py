@@ -59,14 +59,13 @@ def explain(
     from hssvm.cli.progress import showing
     from hssvm.cli.streams import data_source, load_parts, one_ahead
     from hssvm.cli.values import MeanValues, columns_of, writing_columns
+    from hssvm.loading.parts import known_columns
 
     check_inputs(model, data, background)
     check_output(output, model, data, background)
     with working(threads):
         estimator, encoder = load_parts(model)
-        rule = reading.known_columns(
-            estimator, encoder, parse_column(target), parse_columns(ignore)
-        )
+        rule = known_columns(estimator, encoder, parse_column(target), parse_columns(ignore))
         layout = reading.Layout(format, separator, np.float64)
         arguments: dict[str, Any] = {"output": "log_odds" if log_odds else "decision"}
         if encoder is not None:

@@ -55,27 +55,25 @@ def predict(
     from hssvm.cli.context import err, print_score, working
     from hssvm.cli.messages import print_line
     from hssvm.cli.parsing import parse_column, parse_columns
-    from hssvm.cli.predictions import column_names, writing
+    from hssvm.cli.predictions import writing
     from hssvm.cli.progress import showing
     from hssvm.cli.scores import RunningScore
     from hssvm.cli.streams import data_source, load_parts, one_ahead
+    from hssvm.loading.parts import known_columns
 
     check_inputs(model, data)
     check_output(output, model, data)
     with working(threads):
         estimator, encoder = load_parts(model)
         function = _function(estimator, values=values, probability=probability)
-        rule = reading.known_columns(
-            estimator, encoder, parse_column(target), parse_columns(ignore)
-        )
+        rule = known_columns(estimator, encoder, parse_column(target), parse_columns(ignore))
         layout = reading.Layout(format, separator, np.float64)
         column = "decision" if values else "probability" if probability else "prediction"
-        columns, score = column_names(estimator), RunningScore(estimator)
-        source = data_source(data)
+        score, source = RunningScore(estimator), data_source(data)
         unused: Sequence[str] = ()
         with (
             showing(err, quiet or not err.is_terminal) as progress,
-            writing(output, column, columns) as writer,
+            writing(output, column, estimator) as writer,
         ):
             progress.begin("predict", source.fraction_read)
             for table in one_ahead(reading.read_known_parts(source, rule, layout, encoder)):
