@@ -26,7 +26,7 @@ LEFT_OUT = {"flchain": ["chapter"]}
 """Columns that are known only after the event: the cause of death."""
 
 KERNELS, WIDTHS, CS = ["rbf", "exponential"], [1, 3, 10, 30], [0.003, 0.03, 0.3]
-ALPHAS, GAMMAS = [0.01, 0.1, 1, 10], [0.01, 0.1]
+ALPHAS, GAMMAS = [0.01, 1], [0.01, 0.1]
 SAMPLE, FOLDS = 2000, 3
 
 
