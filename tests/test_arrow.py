@@ -8,7 +8,9 @@ import polars
 import pyarrow
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR, QuantileSVR
@@ -63,6 +65,9 @@ def test_several_columns_of_predictions(frame, rng):
     quantiles = QuantileSVR(quantile=[0.1, 0.9]).fit(frame, Y[:, 0])
     scored = joined(predict_batches(quantiles, batches_of(frame)))
     assert scored.column_names == ["prediction_0.1", "prediction_0.9"]
+    same = QuantileSVR(quantile=[0.1, 0.1]).fit(frame, Y[:, 0])
+    scored = joined(predict_batches(same, batches_of(frame)))
+    assert scored.column_names == ["prediction_0", "prediction_1"]
     targets = SVR().fit(frame, Y)
     scored = joined(predict_batches(targets, batches_of(frame)))
     assert scored.column_names == ["prediction_0", "prediction_1"]
@@ -95,18 +100,53 @@ def test_errors_name_the_column(frame, labels):
     rows = pyarrow.Table.from_pandas(frame).to_batches()
     with pytest.raises(ValueError, match="column 'b' has no value in row 3"):
         next(predict_batches(model, rows))
+    with pytest.raises(ValueError, match="column 'b' has no value in row 103"):
+        list(predict_batches(model, batches_of(frame[100:].reset_index(), 50)[:2] + rows))
     with pytest.raises(ValueError, match="the SVC has no predict_proba; change output"):
-        next(predict_batches(model, rows, output="probability"))
+        predict_batches(model, rows, output="probability")
     with pytest.raises(ValueError, match="output must be one of 'prediction', 'probability'"):
-        next(predict_batches(model, rows, output="labels"))
+        predict_batches(model, rows, output="labels")
+    scored = frame.fillna(0).assign(prediction="yes")
+    with pytest.raises(ValueError, match="the predictions have a column 'prediction'; do not keep"):
+        next(predict_batches(model, batches_of(scored), keep="prediction"))
+    nameless = SVC(random_state=0).fit(frame.to_numpy()[10:], labels[10:])
+    with pytest.raises(ValueError, match="3 features without names, but the rows have 4 columns"):
+        next(predict_batches(nameless, batches_of(scored)))
 
 
-def test_empty_batches_are_left_out(frame, labels):
-    model = SVC(random_state=0).fit(frame, labels)
+@pytest.mark.parametrize("output", ["prediction", "probability", "decision"])
+def test_empty_batches_have_the_same_columns(output, frame, labels):
+    model = SVC(random_state=0, probability="sigmoid").fit(frame, labels)
     rows = batches_of(frame)
     empty = rows[0].slice(0, 0)
-    assert list(predict_batches(model, [empty])) == []
-    assert joined(predict_batches(model, [empty, *rows, empty])).num_rows == N
+    scored = list(predict_batches(model, [empty, *rows, empty], output=output, keep="a"))
+    assert len({batch.schema for batch in scored}) == 1
+    assert joined(scored).num_rows == N
+
+
+def test_decimal_numbers(frame, labels):
+    decimals = pyarrow.Table.from_pandas(frame.round(2)).cast(
+        pyarrow.schema([(name, pyarrow.decimal128(6, 2)) for name in frame])
+    )
+    model = SVC(random_state=0).fit(frame, labels)
+    scored = joined(predict_batches(model, decimals))
+    assert_array_equal(scored["prediction"], model.predict(frame.round(2)))
+
+
+def test_a_target_that_is_a_feature(frame):
+    model = SVC(random_state=0).fit(frame, frame["a"] > 0)
+    scored = joined(predict_batches(model, batches_of(frame)))
+    assert_array_equal(scored["prediction"], model.predict(frame))
+
+
+def test_models_that_are_refused(frame, labels):
+    for model in (make_pipeline(StandardScaler(), SVC()), StandardScaler()):
+        with pytest.raises(TypeError, match=r"expected a model of hssvm.* but not StandardScaler"):
+            predict_batches(model, [])
+    with pytest.raises(NotFittedError):
+        predict_batches(SVC(), [])
+    one = make_pipeline(SVC(random_state=0)).fit(frame, labels)
+    assert_array_equal(joined(predict_batches(one, batches_of(frame)))[0], one.predict(frame))
 
 
 def test_polars(frame, labels):

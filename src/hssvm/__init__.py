@@ -1,17 +1,18 @@
 """Nonlinear support vector machines at scale.
 
-`SVC` is the classifier, `SVCCV` also selects C and gamma, `svc_path` trains many values of C at
-once; `SVR`, `QuantileSVR` and `CensoredSVR` are for regression, `OneClassSVM` for novelty
-detection; `Cells` and `HSS` are their approximations for many rows; `save` and `load` are for model
-files, `load_libsvm` for those of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train
-with hssvm.
+`SVC` is the classifier, `svc_path` trains many values of C at once; `SVR`, `QuantileSVR` and
+`CensoredSVR` are for regression, `OneClassSVM` for novelty detection; `SVCCV`, `SVRCV` and
+`QuantileSVRCV` also choose the parameters; `Cells` and `HSS` are their approximations for many
+rows; `save` and `load` are for model files, `load_libsvm` for those of LIBSVM; `patch_sklearn`
+makes scripts that use `sklearn.svm` train with hssvm.
 
-The packages, each built on the next ones: `loading`; `model_selection`, `dask` (estimators for
-more than one machine), `dropin` (the classes of `sklearn.svm`) and `tables` (the encoder of data
-frames); `estimators`; `export` (to NumPy and ONNX) and `io` (data files); `persistence` (model
-files); `training`, the pipeline of all estimators; `solvers` and `predictors`; `problems` and
-`operators`; and the engine in `hss` and `kernels`, which compresses the kernel matrix of n points
-to O(n) numbers and factors it. `plotting` draws the results, `cli` is the command line.
+The packages, each built on the next ones: `arrow` (predictions of record batches); `loading`;
+`model_selection`, `dask` (estimators for more than one machine), `dropin` (the classes of
+`sklearn.svm`) and `tables` (the encoder of data frames); `estimators`; `export` (to NumPy and ONNX)
+and `io` (data files); `persistence` (model files); `training`, the pipeline of all estimators;
+`solvers` and `predictors`; `problems` and `operators`; and the engine in `hss` and `kernels`, which
+compresses the kernel matrix of n points to O(n) numbers and factors it. `plotting` draws the
+results, `cli` is the command line.
 """
 
 from importlib import import_module

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from hssvm.io.columns import Known
 from hssvm.io.parquet import numbers_of
 from hssvm.loading import load
 from hssvm.loading.parts import known_columns, output_columns, split_model
@@ -35,27 +37,26 @@ def predict_batches(
     batches: Iterable[pyarrow.RecordBatch],
     *,
     output: Literal["prediction", "probability", "decision"] = "prediction",
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
 ) -> Iterator[pyarrow.RecordBatch]:
     """Predict the rows of Arrow record batches, one batch at a time.
 
-    Columns are matched by name, or by position if the model was trained without names. Batches
-    without rows are left out.
+    Columns are matched by name, or by position if the model was trained without names.
 
     Parameters
     ----------
     model : estimator, Pipeline or path
         A fitted model, also behind a `TableEncoder` as `load` returns it; or a model file.
     batches : iterable of pyarrow.RecordBatch
-        Such as a `pyarrow.RecordBatchReader`.
+        Such as a `pyarrow.RecordBatchReader`, or a `pyarrow.Table`.
     output : {'prediction', 'probability', 'decision'}, default='prediction'
         What `predict`, `predict_proba` or `decision_function` returns.
-    keep : sequence of str
+    keep : str or sequence of str
         Columns to copy, such as an identifier.
 
-    Yields
-    ------
-    pyarrow.RecordBatch
+    Returns
+    -------
+    iterator of pyarrow.RecordBatch
         The columns to keep, and one with the name of the output; or several, such as
         ``probability_yes``, one for each class or quantile.
 
@@ -68,7 +69,7 @@ def predict_batches(
     >>> X = np.random.default_rng(0).standard_normal((500, 2))
     >>> model = SVC().fit(X, np.where(np.hypot(*X.T) < 1, "in", "out"))
     >>> rows = pa.table({"x": [0.1, 2.0], "y": [0.2, 1.0]})
-    >>> next(predict_batches(model, rows.to_batches())).to_pydict()
+    >>> next(predict_batches(model, rows)).to_pydict()
     {'prediction': ['in', 'out']}
     """
     import pyarrow
@@ -77,43 +78,68 @@ def predict_batches(
         raise ValueError(f"output must be one of {', '.join(map(repr, METHODS))}, got {output!r}")
     loaded = load(model) if isinstance(model, str | os.PathLike) else model
     estimator, encoder = split_model(loaded)
+    check_is_fitted(estimator)
     if not hasattr(estimator, METHODS[output]):
         raise ValueError(
             Message(f"the {type(estimator).__name__} has no {METHODS[output]}; change {api:output}")
         )
-    rule = known_columns(estimator, encoder)
-    nameless = copy(estimator)  # the rows have no names once their columns are chosen
-    nameless.__dict__.pop("feature_names_in_", None)
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        table = pyarrow.Table.from_batches([batch])
-        kept = {name: _kept(batch, name) for name in keep}
-        X = _features(table.drop_columns(_only_kept(keep, rule)), rule, encoder)
-        predicted = getattr(nameless, METHODS[output])(X)
-        columns = kept | output_columns(estimator, output, predicted)
-        yield pyarrow.RecordBatch.from_pydict(columns)
+    if isinstance(batches, pyarrow.Table):
+        batches = batches.to_batches()
+    keep = [keep] if isinstance(keep, str) else keep
+    return _Predictions(estimator, encoder, output, keep).of(batches)
 
 
-def _kept(batch: Any, name: str) -> Any:
-    if name not in batch.schema.names:
-        names = ", ".join(map(repr, batch.schema.names))
-        raise ValueError(f"the rows have no column {name!r} to keep; their columns are {names}")
-    return batch.column(name)
+class _Predictions:
+    def __init__(
+        self, estimator: Any, encoder: TableEncoder | None, output: str, keep: Sequence[str]
+    ) -> None:
+        self.output, self.keep, self.encoder = output, keep, encoder
+        self.rule = replace(known_columns(estimator, encoder), trained_target=None)
+        self.estimator = copy(estimator)  # its rows have no names once their columns are chosen
+        self.estimator.__dict__.pop("feature_names_in_", None)
+        self.n_rows = 0
 
+    def of(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow
 
-def _only_kept(keep: Sequence[str], rule: Known) -> list[str]:
-    """Columns to keep that are not features, so that the others can be matched by position."""
-    return [name for name in keep if rule.feature_names is None or name not in rule.feature_names]
+        for batch in batches:
+            kept = {name: self._kept(batch, name) for name in self.keep}
+            columns = output_columns(self.estimator, self.output, self._predicted(batch))
+            if again := kept.keys() & columns.keys():
+                raise ValueError(f"the predictions have a column {again.pop()!r}; do not keep it")
+            yield pyarrow.RecordBatch.from_pydict(kept | columns)
+            self.n_rows += batch.num_rows
 
+    def _kept(self, batch: Any, name: str) -> Any:
+        if name not in batch.schema.names:
+            names = ", ".join(map(repr, batch.schema.names))
+            raise ValueError(f"the rows have no column {name!r} to keep; their columns are {names}")
+        return batch.column(name)
 
-def _features(table: Any, rule: Known, encoder: TableEncoder | None) -> Any:
-    """Return the rows of a table as the estimator takes them."""
-    source: Any = "the batch"
-    columns = rule.choose(source, table.num_columns, table.column_names)
-    if encoder is not None:
-        return encoder.transform(table.select(columns.features))
-    values = np.empty((table.num_rows, len(columns.features)))
-    for to, j in enumerate(columns.features):
-        values[:, to] = numbers_of(source, table, j, 0)
-    return values
+    def _predicted(self, batch: Any) -> NDArray[Any]:
+        predict = getattr(self.estimator, METHODS[self.output])
+        if batch.num_rows == 0:  # the types and columns of some rows
+            nothing: NDArray[Any] = predict(np.zeros((1, self.estimator.n_features_in_)))[:0]
+            return nothing
+        predicted: NDArray[Any] = predict(self._features(batch))
+        return predicted
+
+    def _features(self, batch: Any) -> Any:
+        """Return the rows of a batch as the estimator takes them."""
+        import pyarrow
+
+        table, names = pyarrow.Table.from_batches([batch]), self.rule.feature_names
+        others = [name for name in self.keep if names is None or name not in names]
+        table, source = table.drop_columns(others), cast("Any", "the data")
+        if names is None and table.num_columns != self.rule.n_features:
+            raise ValueError(
+                f"the model has {self.rule.n_features} features without names, but the rows have "
+                f"{table.num_columns} columns besides those to keep; select the features"
+            )
+        columns = self.rule.choose(source, table.num_columns, table.column_names)
+        if self.encoder is not None:
+            return self.encoder.transform(table.select(columns.features))
+        values = np.empty((table.num_rows, len(columns.features)))
+        for to, j in enumerate(columns.features):
+            values[:, to] = numbers_of(source, table, j, self.n_rows)
+        return values

@@ -13,7 +13,19 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hssvm import HSS, SVC, SVCCV, SVR, SVRCV, Cells, CensoredSVR, OneClassSVM, QuantileSVR, kernels
+from hssvm import (
+    HSS,
+    SVC,
+    SVCCV,
+    SVR,
+    SVRCV,
+    Cells,
+    CensoredSVR,
+    OneClassSVM,
+    QuantileSVR,
+    QuantileSVRCV,
+    kernels,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +50,7 @@ def mean_of(kind, **parameters):
     return kind(kernel=kernels, scaling=scalings, **given | parameters)
 
 
-REGRESSIONS = (SVR, SVRCV, QuantileSVR, CensoredSVR)
+REGRESSIONS = (SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR)
 NAMES = np.array(["ant", "bee", "cat"])
 
 MODELS = {
@@ -69,6 +81,7 @@ MODELS = {
     "quantile": QuantileSVR(quantile=0.2),
     "quantiles of y": QuantileSVR(quantile=[0.9, 0.1, 0.5], C=1e3, gamma=5.0),
     "quantiles of y, cells": QuantileSVR(quantile=[0.8], **cells(2)),
+    "quantiles of y, mean": mean_of(QuantileSVRCV, quantile=[0.9, 0.2]),
     "censored": CensoredSVR(),
     "novelty": OneClassSVM(nu=0.2),
     "novelty, forest": OneClassSVM(nu=0.2, **leaves(2)),

@@ -44,12 +44,19 @@ def test_scores_are_those_of_the_estimator(quantile, weighted, rng):
     assert model.best_score_ == pytest.approx(model.scores_.mean(axis=-1).max())
 
 
-def test_means_of_models(rng, tmp_path):
+def test_means_of_models(rng, tmp_path, monkeypatch):
+    best = "hssvm.model_selection.selection.choose_members"
+    monkeypatch.setattr(best, lambda ranked, scores, score, count: ranked[:count])
     X, y = widening(rng, 300)
     given = {"kernel": ["rbf", "laplacian"], "scaling": "standard", "cv": 3, "random_state": 0}
     model = QuantileSVRCV([1.0, 10.0], gammas=[0.5], quantile=QUANTILES, max_members=2, **given)
     model.set_params(out_of_fold=True).fit(X, y)
     assert model.quantile_ == tuple(QUANTILES)
+    assert len(model.members_) == 2
+    model.members_[0].quantile_ = (0.2, 0.5, 0.9)
+    with pytest.raises(ValueError, match="its members have other quantiles"):
+        model.save(tmp_path / "damaged")
+    model.members_[0].quantile_ = tuple(QUANTILES)
     values = np.mean([member._decision_values(X) for member in model.members_], axis=0)
     assert_allclose(np.sort(model.predict(X)), np.sort(values))
     assert (np.diff(model.predict(X)[:, [1, 2, 0]]) >= 0).all()

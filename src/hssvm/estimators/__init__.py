@@ -1,10 +1,10 @@
 """Estimators with the scikit-learn API: they validate, call `hssvm.training`, and store.
 
 `configured` translates the parameters for `hssvm.training`; `base` has the common base class, and
-`classifier` the base class of `SVC` and `SVCCV`; `svr`, `quantile_svr` and `censored_svr` are for
-regression, `one_class` for novelty detection, `path` for many values of C at once. `parameters`
-checks values, `kernel` and `labels` interpret them; `callbacks` and `notebook` show the progress of
-a fit; `saving` defines the contents of a model file.
+`classifier` the base class of `SVC` and `SVCCV`; `svr`, `quantile_svr` (with `quantile_outputs`)
+and `censored_svr` are for regression, `one_class` for novelty detection, `path` for many values of
+C at once. `parameters` checks values, `kernel` and `labels` interpret them; `callbacks` and
+`notebook` show the progress of a fit; `saving` defines the contents of a model file.
 """
 
 from hssvm.estimators.censored_svr import CensoredSVR

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from hssvm.estimators.base import FitInput
-from hssvm.estimators.inputs.censored import as_ends
+from hssvm.estimators.inputs.censored import as_ends, require_both_sides
 from hssvm.estimators.models.background import target_strata
+from hssvm.estimators.models.saving import name_of
 from hssvm.estimators.regressor import TrainableRegressor
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats
 from hssvm.training import Approximation, CensoredRegression
-from hssvm.training.data.censoring import Ends, concordance_index, known_ends
+from hssvm.training.data.censoring import concordance_index, known_ends
 
 
 class CensoredSVR(TrainableRegressor):
@@ -122,18 +123,23 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
 
     _task_name = "censored regression"
 
+    _has_intervals = False
+
     def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> FitInput:
+        if y is None:
+            return super()._check_fit(X, y, sample_weight)
         ends = as_ends(y)
-        data = super()._check_fit(X, y if ends is None else known_ends(ends), sample_weight)
-        return data._replace(y=_both_ends(data.y) if ends is None else ends)
+        data = super()._check_fit(X, known_ends(ends), sample_weight)
+        require_both_sides(ends)
+        self.target_name_ = name_of(y)
+        return data._replace(y=ends)
 
     def _check_certified(
         self, X: Any, y: Any = "no_validation", **options: Any
     ) -> tuple[Any, Kernel]:
         ends = as_ends(y)
-        known = y if ends is None else known_ends(ends)
-        (X, known), kernel = super()._check_certified(X, known, **options)
-        return (X, _both_ends(known) if ends is None else ends), kernel
+        (X, _), kernel = super()._check_certified(X, known_ends(ends), **options)
+        return (X, ends), kernel
 
     def _fit_task(self, data: FitInput) -> CensoredRegression:
         center = float(np.median(known_ends(data.y)))
@@ -171,21 +177,8 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         1.0
         """
         predicted, ends = self.predict(X), as_ends(y)
-        ends = _both_ends(np.asarray(y, np.float64)) if ends is None else ends
-        weight = np.ones(len(ends)) if sample_weight is None else np.asarray(sample_weight)
-        check_consistent_length(predicted, ends, weight)
-        return self._score(ends, predicted, weight)
+        check_consistent_length(predicted, ends)
+        return self._score(ends, predicted, self._check_weight(sample_weight, predicted))
 
     def _score(self, y: Floats, predicted: Floats, weight: Floats) -> float:
         return concordance_index(y, predicted, weight)
-
-    def _nonconformity_quantile(self, coverage: float) -> float:
-        raise ValueError(
-            "predict_interval needs the errors of predictions, which are unknown for censored "
-            "targets"
-        )
-
-
-def _both_ends(y: Floats) -> Ends:
-    """Return the ends of known targets, (n, 2)."""
-    return np.repeat(y.astype(np.float64).reshape(-1, 1), 2, axis=1)

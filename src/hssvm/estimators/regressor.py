@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from hssvm.estimators.available import available_after
 from hssvm.estimators.base import BaseKernelSVM, FitInput
 from hssvm.estimators.calibration import (
     COVERAGE,
@@ -26,6 +27,14 @@ from hssvm.training.certificate import Certificate
 from hssvm.training.reports.estimate import CostEstimate
 
 
+def _require_intervals(model: Any) -> None:
+    if not model._has_intervals:  # noqa: SLF001, of this class
+        raise AttributeError(
+            f"{type(model).__name__} has no predict_interval, as the errors of predictions are "
+            "unknown if targets are censored"
+        )
+
+
 class Regressor(RegressorMixin, BaseKernelSVM):
     """Base class with the targets, predictions and intervals of regressions."""
 
@@ -34,6 +43,9 @@ class Regressor(RegressorMixin, BaseKernelSVM):
 
     _several_targets: ClassVar[bool] = False
     """Whether y may have several columns."""
+
+    _has_intervals: ClassVar[bool] = True
+    """Whether the errors of predictions are known, of which intervals are made."""
 
     nonconformity_scores_: NDArray[np.float64] | None = None
 
@@ -127,6 +139,7 @@ class Regressor(RegressorMixin, BaseKernelSVM):
     def _outputs(self, X: Any) -> Floats:
         return self._decision_values(X)
 
+    @available_after(_require_intervals)
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Intervals that contain the target with a given probability.
 

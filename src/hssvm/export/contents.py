@@ -62,7 +62,7 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
 
     Parameters
     ----------
-    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR, CensoredSVR or OneClassSVM
+    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR or OneClassSVM
     members : sequence of (estimator, predictor)
         The models of which this one is the mean, and what they predict with.
     """

@@ -123,7 +123,11 @@ def numbers_of(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
 
 def column_of(source: Source, table: Any, j: int, first: int) -> NDArray[Any]:
     """Return column `j` of a table, (n,); raise ValueError if it has missing values."""
+    import pyarrow
+
     column = table.column(j)
+    if pyarrow.types.is_decimal(column.type):
+        column = column.cast(pyarrow.float64())
     if column.null_count:
         row = first + column.is_null().to_pylist().index(True)
         raise NotNumbersError(

@@ -32,7 +32,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    SVC, SVCCV, SVR, SVRCV, QuantileSVR, CensoredSVR or OneClassSVM
+    SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR or OneClassSVM
         Fitted; behind its `TableEncoder` in a `Pipeline` if the file contains one. An approximation
         with more than one leaf has no `support_`, `support_vectors_` or `dual_coef_`.
 

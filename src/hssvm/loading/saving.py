@@ -5,10 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from hssvm.loading.model import CLASSES
+from hssvm.loading.parts import split_model
 from hssvm.tables import TableEncoder
 from hssvm.tables.storage import pack_encoder
 
@@ -40,15 +39,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     >>> hssvm.load(path).predict(frame[:3])
     array([False,  True, False])
     """
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    encoders = all(isinstance(step, TableEncoder) for step in steps[:-1])
-    if len(steps) > 2 or not encoders or type(steps[-1]).__name__ not in CLASSES:
-        raise TypeError(
-            "a model file contains a model of hssvm, behind a TableEncoder or alone, but not "
-            f"{' and '.join(type(step).__name__ for step in steps)}; store it with skops or joblib"
-        )
-    encoder = _packed(*steps) if len(steps) == 2 else None
-    steps[-1]._write(path, encoder)  # noqa: SLF001
+    estimator, encoder = split_model(model)
+    estimator._write(path, None if encoder is None else _packed(encoder, estimator))  # noqa: SLF001
 
 
 def _packed(encoder: TableEncoder, model: Any) -> dict[str, Any]:

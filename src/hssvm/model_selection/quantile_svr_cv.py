@@ -13,6 +13,7 @@ from hssvm.estimators.quantile_svr import QuantileSVR
 from hssvm.model_selection.base import SEARCH_RULES
 from hssvm.model_selection.regression_folds import QuantileFolds
 from hssvm.model_selection.regression_search import RegressionSearch
+from hssvm.persistence.archive import require
 from hssvm.training import Approximation, QuantileRegression
 
 
@@ -24,7 +25,8 @@ def d2_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
 class QuantileSVRCV(RegressionSearch, QuantileOutputs):
     """The mean of the best few `QuantileSVR`, with everything chosen by cross-validation.
 
-    It searches like `SVRCV`, for the smallest pinball loss of all quantiles together.
+    It searches like `SVRCV`, for the largest D^2 on other rows, averaged over the quantiles; see
+    `QuantileSVR.score`.
 
     Parameters
     ----------
@@ -131,4 +133,6 @@ out_of_fold_decision_, nonconformity_scores_, n_features_in_
 
     def _check_saved(self) -> None:
         super()._check_saved()
+        same = all(member.quantile_ == self.quantile_ for member in self.members_)
+        require(same, "its members have other quantiles")
         self._restore_results()

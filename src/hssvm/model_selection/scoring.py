@@ -113,7 +113,8 @@ class Scoring:
         if not names:
             return value_error(
                 f"no candidate has a score in every fold; if the time was up, raise {api:max_time}"
-                f"; if a fold has rows of only one class, use fewer folds or another {api:scoring}"
+                "; if a fold has a single row, or rows of only one class, use fewer folds or "
+                f"another {api:scoring}"
             )
         cause = self.failures[names[0]]
         error = value_error(

@@ -69,7 +69,8 @@ def estimate_cost(
     plan = config.plan(*X.shape, route=route, sparse=scipy.sparse.issparse(X))
     order = np.random.default_rng(0).permutation(n)
     if y is not None:  # stratify the samples by y
-        order = order[np.argsort(y[order], kind="stable")]
+        values = y if y.ndim == 1 else task.targets(y).Y[:, 0]
+        order = order[np.argsort(values[order], kind="stable")]
     sample = _evenly_spaced(order, min(n, TRIAL_ROWS))
     half = _evenly_spaced(sample, min(sample.size, max(2, -(-sample.size // 2))))
     trial_config = replace(

@@ -66,7 +66,7 @@ def concordance_index(ends: Ends, predicted: Floats, weight: Floats) -> float:
     Equal predictions count one half, a pair counts with the product of its weights, and the result
     is NaN if no order is sure. It is Harrell's index for targets of which only some are censored on
     the right, like `sksurv.metrics.concordance_index_censored`, which is quadratic in n, knows no
-    other censoring, and has a license that a dependency should not have.
+    other censoring, and has the GPL.
 
     Parameters
     ----------

@@ -107,9 +107,12 @@ class CensoredRegression(Regression):
         """Return the problem for the ends of the targets."""
         assert y is not None
         cost = in_precision_of_rows(self.C * weight, X.dtype, "C")[:, None]
-        in_precision_of_rows(known_ends(y) - self.center, X.dtype, "y")
-        low, high = np.split((y - self.center).astype(X.dtype), 2, axis=1)
-        return CensoredProblem(low, high, cost, np.array([self.epsilon], np.float64), communicator)
+        known = in_precision_of_rows(known_ends(y) - self.center, X.dtype, "y")[:, None]
+        low, high = (np.where(np.isinf(end), end, known) for end in np.split(y, 2, axis=1))
+        epsilon = np.array([self.epsilon], np.float64)
+        return CensoredProblem(
+            low.astype(X.dtype), high.astype(X.dtype), cost, epsilon, communicator
+        )
 
     def advice(self, y: Floats, problem: Problem, Z: Floats) -> Iterator[str | None]:
         """Yield advice on C and epsilon, from the rows whose targets are known."""
