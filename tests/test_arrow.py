@@ -102,7 +102,7 @@ def test_errors_name_the_column(frame, labels):
         next(predict_batches(model, rows))
     with pytest.raises(ValueError, match="column 'b' has no value in row 103"):
         list(predict_batches(model, batches_of(frame[100:].reset_index(), 50)[:2] + rows))
-    with pytest.raises(ValueError, match="the SVC has no predict_proba; change output"):
+    with pytest.raises(ValueError, match="the SVC has no predict_proba; change the output"):
         predict_batches(model, rows, output="probability")
     with pytest.raises(ValueError, match="output must be one of 'prediction', 'probability'"):
         predict_batches(model, rows, output="labels")

@@ -118,11 +118,14 @@ def engines_table(results):
     return table(["", "rows", "rows per second"], lines)
 
 
+TABLES = {"setup": setup, "engines": engines_table}
+
+
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows to predict")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), metavar="ENGINE")
-    run_command("engines", parser, run_all, {"setup": setup, "engines": engines_table})
+    run_command("engines", parser, run_all, TABLES)
 
 
 if __name__ == "__main__":

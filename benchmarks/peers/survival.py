@@ -156,7 +156,8 @@ def times_table(results):
     for name in prefixes(results):
         own = [name]
         for method in METHODS:
-            times = (means(results, name, method, field) for field in ("choose", "fit"))
+            parts = ("choose", "fit") if METHODS[method][1] else ("fit",)
+            times = (means(results, name, method, part) for part in parts)
             own.append(" + ".join(map(seconds, times)))
         lines.append(own)
     return table(["data", *METHODS], lines)

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from hssvm.io.parquet import numbers_of
 from hssvm.loading import load
 from hssvm.loading.parts import known_columns, output_columns, split_model
-from hssvm.messages import Message, api
 from hssvm.tables import TableEncoder
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def predict_batches(
     check_is_fitted(estimator)
     if not hasattr(estimator, METHODS[output]):
         raise ValueError(
-            Message(f"the {type(estimator).__name__} has no {METHODS[output]}; change {api:output}")
+            f"the {type(estimator).__name__} has no {METHODS[output]}; change the output"
         )
     if isinstance(batches, pyarrow.Table):
         batches = batches.to_batches()
