@@ -89,6 +89,8 @@ def predict_batches(
 
 
 class _Predictions:
+    """Predicts batches, and counts their rows for error messages."""
+
     def __init__(
         self, estimator: Any, encoder: TableEncoder | None, output: str, keep: Sequence[str]
     ) -> None:
@@ -118,10 +120,8 @@ class _Predictions:
     def _predicted(self, batch: Any) -> NDArray[Any]:
         predict = getattr(self.estimator, METHODS[self.output])
         if batch.num_rows == 0:  # the types and columns of some rows
-            nothing: NDArray[Any] = predict(np.zeros((1, self.estimator.n_features_in_)))[:0]
-            return nothing
-        predicted: NDArray[Any] = predict(self._features(batch))
-        return predicted
+            return predict(np.zeros((1, self.estimator.n_features_in_)))[:0]
+        return predict(self._features(batch))
 
     def _features(self, batch: Any) -> Any:
         """Return the rows of a batch as the estimator takes them."""

@@ -157,8 +157,7 @@ def _point_arrays(X: Any) -> Arrays:
 
 def quantile_ranks(model: Any) -> NDArray[np.int64] | None:
     """The ranks of several quantiles; None if the model predicts anything else."""
-    ranks: NDArray[np.int64] | None = getattr(model, "_quantile_ranks", None)
-    return ranks
+    return getattr(model, "_quantile_ranks", None)
 
 
 def labels_of(model: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from hssvm.kernels.base import Floats
 from hssvm.model_selection.families import Candidate
 from hssvm.model_selection.fold_estimators import FoldModel, FoldQuantileSVR, FoldSVR
 from hssvm.model_selection.fold_models import NO_WEIGHT, FoldTask
-from hssvm.problems import QuantileProblem, SVRProblem
+from hssvm.problems import QuantileProblem, RegressionProblem, SVRProblem
 from hssvm.training.tasks import Targets, value_targets
 
 
@@ -57,7 +57,7 @@ class RegressionFolds(FoldTask):
         """Return the target values as a column."""
         return value_targets(self.y[rows])
 
-    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> SVRProblem:
+    def problem(self, rows: NDArray[np.int64], Cs: list[float]) -> RegressionProblem:
         """Return the problem on some rows, with a column for each C."""
         bound = self.weight[rows, None] * np.array(Cs, self.weight.dtype)
         y = np.repeat(self.y[rows, None], len(Cs), axis=1)

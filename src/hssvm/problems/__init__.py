@@ -16,7 +16,7 @@ of a feasible z. Their difference is the duality gap.
 A column is a class, a value of C or nu, a fold of cross-validation, or any combination of them.
 
 `base` has this dual, and others have what is special about its instances: `svc` for classification,
-`svr`, `quantile` and `censored` for regression, `one_class` for novelty detection. `pairs` has a
+`svr`, `quantile` and `censored` for `regression`, `one_class` for novelty detection. `pairs` has a
 problem for every pair of classes, on their rows only, and `cells` for every cell of a partition;
 `parts` has what they have in common; `weighted_quantiles` computes the intercept. The rows of a
 problem may be distributed over several ranks; see `hssvm.comm`.
@@ -29,6 +29,7 @@ from hssvm.problems.one_class import OneClassProblem
 from hssvm.problems.pairs import PairsProblem
 from hssvm.problems.parts import BaseProblem, Part, PartedProblem
 from hssvm.problems.quantile import QuantileProblem
+from hssvm.problems.regression import RegressionProblem
 from hssvm.problems.svc import SVCProblem
 from hssvm.problems.svr import SVRProblem
 
@@ -44,6 +45,7 @@ __all__ = [
     "Problem",
     "ProxSums",
     "QuantileProblem",
+    "RegressionProblem",
     "SVCProblem",
     "SVRProblem",
 ]

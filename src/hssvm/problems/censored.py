@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Problem
-from hssvm.problems.svr import SVRProblem
+from hssvm.problems.regression import RegressionProblem
 
 
-class CensoredProblem(SVRProblem):
+class CensoredProblem(RegressionProblem):
     """The dual of `SVRProblem`, in which a row with an unknown end lacks one of its bounds.
 
     Only a prediction below ``low - epsilon`` or above ``high + epsilon`` has a loss. So z is not
@@ -48,4 +47,4 @@ class CensoredProblem(SVRProblem):
         has_low = np.isfinite(low)
         upper, lower = np.where(has_low, cost, 0), np.where(np.isfinite(high), -cost, 0)
         y, zero = np.where(has_low, low, high), np.zeros(low.shape[1])
-        Problem.__init__(self, lower, upper, y, epsilon, zero, communicator)
+        super().__init__(lower, upper, y, epsilon, zero, communicator)

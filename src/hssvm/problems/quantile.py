@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Problem
-from hssvm.problems.svr import SVRProblem
+from hssvm.problems.regression import RegressionProblem
 
 
-class QuantileProblem(SVRProblem):
+class QuantileProblem(RegressionProblem):
     """``min 1/2 z'Kz - y'z`` with ``-(1 - q) cost <= z <= q cost``, and ``sum z = 0``.
 
     The primal is ``1/2 |w|^2 + sum_i cost_i max(q e_i, (q - 1) e_i)``, ``e_i = y_i - f_i - b``: the
@@ -45,4 +44,4 @@ class QuantileProblem(SVRProblem):
     ) -> None:
         upper = (cost * quantile).astype(cost.dtype)
         zero = np.zeros(y.shape[1])
-        Problem.__init__(self, upper - cost, upper, y, zero, zero, communicator)
+        super().__init__(upper - cost, upper, y, zero, zero, communicator)

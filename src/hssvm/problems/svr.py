@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Problem
+from hssvm.problems.regression import RegressionProblem
 
 
-class SVRProblem(Problem):
+class SVRProblem(RegressionProblem):
     """``min 1/2 z'Kz - y'z + epsilon |z|_1`` with ``|z| <= bound``, and ``sum z = 0``.
 
     The primal is ``1/2 |w|^2 + sum_i bound_i max(0, |y_i - f_i - b| - epsilon)``.
@@ -43,10 +43,3 @@ class SVRProblem(Problem):
         communicator: Communicator = SERIAL,
     ) -> None:
         super().__init__(-bound, bound, y, epsilon, np.zeros(y.shape[1]), communicator)
-
-    def scale(self) -> NDArray[np.float64]:
-        """Largest ``|z|`` divided by the standard deviation of y, (k,)."""
-        y = self.linear.astype(np.float64)
-        n, total = self.communicator.allreduce(np.stack([np.full(self.k, self.n), y.sum(axis=0)]))
-        spread = np.sqrt(self.communicator.allreduce(((y - total / n) ** 2).sum(axis=0)) / n)
-        return super().scale() / np.where(spread > 0, spread, 1)

@@ -16,7 +16,7 @@ def cv(
     data: options.Data,
     task: Annotated[
         SearchTask, typer.Option(help="Classification, regression, or its quantiles.")
-    ] = (SearchTask.svc),
+    ] = SearchTask.svc,
     Cs: Annotated[
         str | None,
         typer.Option("--Cs", help="Values of C, separated by commas, or auto.  [default: auto]"),

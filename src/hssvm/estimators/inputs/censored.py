@@ -52,7 +52,7 @@ def as_ends(y: Any) -> Ends:
 
 
 def require_both_sides(ends: Ends) -> None:
-    """Raise ValueError if one constant is in accordance with all targets."""
+    """Raise ValueError if all targets lack their low end, or all lack their high end."""
     for side, name in ((0, "at most"), (1, "at least")):
         if np.isinf(ends[:, side]).all():
             raise ValueError(

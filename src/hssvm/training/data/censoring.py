@@ -82,7 +82,9 @@ def concordance_index(ends: Ends, predicted: Floats, weight: Floats) -> float:
     0.75
     """
     low, high = ranked_ends(ends)
-    n_pairs = _paired_weight(high, low, np.zeros(low.size), weight, ties=True)
+    order = np.argsort(high)
+    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
+    n_pairs = float(weight @ sums[np.searchsorted(high[order], low)])  # those surely before each
     if n_pairs == 0:
         return np.nan
     alike = [_paired_weight(high, low, predicted, weight, ties=ties) for ties in (False, True)]

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.problems import CensoredProblem, Problem, QuantileProblem, SVRProblem
+from hssvm.problems import (
+    CensoredProblem,
+    Problem,
+    QuantileProblem,
+    RegressionProblem,
+    SVRProblem,
+)
 from hssvm.training.data.censoring import gehan_scores, known_ends
 from hssvm.training.data.checks import at_bound, check_target
 from hssvm.training.data.precision import in_precision_of_rows
@@ -43,14 +49,14 @@ class Regression:
         communicator: Communicator = SERIAL,
         *,
         exact: bool = False,
-    ) -> SVRProblem:
+    ) -> RegressionProblem:
         """Return the problem for target values `y`, (n,) or (n, t)."""
         assert y is not None
         cost = in_precision_of_rows(self.C * weight, X.dtype, "C")
         Y = in_precision_of_rows(y - self.center, X.dtype, "y").reshape(len(y), -1)
         return self._dual(Y, np.repeat(cost[:, None], Y.shape[1], axis=1), communicator)
 
-    def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> SVRProblem:
+    def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> RegressionProblem:
         """Return the problem for targets and costs, (n, t) each."""
         return SVRProblem(Y, cost, np.full(Y.shape[1], self.epsilon, np.float64), communicator)
 
