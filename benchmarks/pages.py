@@ -50,6 +50,7 @@ MODULES = {
     "paper": "benchmarks.paper.__main__",
     "forest_choice": "benchmarks.forest.choose",
     "frames": "benchmarks.frames.__main__",
+    "flights": "benchmarks.frames.flights",
     "tables": "benchmarks.tables.__main__",
     "table_rivals": "benchmarks.tables.rivals",
 }

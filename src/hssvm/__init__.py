@@ -1,10 +1,10 @@
 """Nonlinear support vector machines at scale.
 
-`SVC` is the classifier, `svc_path` trains many values of C at once; `SVR`, `QuantileSVR` and
-`CensoredSVR` are for regression, `OneClassSVM` for novelty detection; `SVCCV`, `SVRCV` and
-`QuantileSVRCV` also choose the parameters; `Cells` and `HSS` are their approximations for many
-rows; `save` and `load` are for model files, `load_libsvm` for those of LIBSVM; `patch_sklearn`
-makes scripts that use `sklearn.svm` train with hssvm.
+`SVC` is the classifier, `svc_path` trains many values of C at once; `SVR`, `QuantileSVR`,
+`CensoredSVR` and `KernelRidge` are for regression, `OneClassSVM` for novelty detection; `SVCCV`,
+`SVRCV` and `QuantileSVRCV` also choose the parameters; `Cells` and `HSS` are their approximations
+for many rows; `save` and `load` are for model files, `load_libsvm` for those of LIBSVM;
+`patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
 The packages, each built on the next ones: `arrow` (predictions of record batches); `loading`;
 `model_selection`, `dask` (estimators for more than one machine), `dropin` (the classes of
@@ -21,16 +21,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hssvm.dropin import patch_sklearn, unpatch_sklearn
-    from hssvm.estimators import SVC, SVR, CensoredSVR, OneClassSVM, QuantileSVR, svc_path
+    from hssvm.estimators import (
+        SVC,
+        SVR,
+        CensoredSVR,
+        KernelRidge,
+        OneClassSVM,
+        QuantileSVR,
+        svc_path,
+    )
     from hssvm.loading import load, load_libsvm, save
     from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
     from hssvm.training import HSS, Cells
 
 __version__ = version("hssvm")
 __all__ = [
-    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "CensoredSVR", "OneClassSVM", "QuantileSVR",
-    "QuantileSVRCV", "__version__", "load", "load_libsvm", "patch_sklearn", "save", "svc_path",
-    "unpatch_sklearn",
+    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "CensoredSVR", "KernelRidge", "OneClassSVM",
+    "QuantileSVR", "QuantileSVRCV", "__version__", "load", "load_libsvm", "patch_sklearn", "save",
+    "svc_path", "unpatch_sklearn",
 ]  # fmt: skip
 
 _PACKAGES = (
@@ -44,6 +52,7 @@ _MODULES = {
     "SVC": "estimators",
     "SVR": "estimators",
     "CensoredSVR": "estimators",
+    "KernelRidge": "estimators",
     "OneClassSVM": "estimators",
     "QuantileSVR": "estimators",
     "svc_path": "estimators",

@@ -9,7 +9,17 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import make_pipeline
 
-from hssvm import SVC, SVCCV, SVR, SVRCV, CensoredSVR, OneClassSVM, QuantileSVR, svc_path
+from hssvm import (
+    SVC,
+    SVCCV,
+    SVR,
+    SVRCV,
+    CensoredSVR,
+    KernelRidge,
+    OneClassSVM,
+    QuantileSVR,
+    svc_path,
+)
 from hssvm.tables import TableEncoder
 
 N = 60
@@ -101,7 +111,17 @@ def test_all_columns_are_named_at_once(numbers, y, rng):
 
 @pytest.mark.parametrize(
     "estimator",
-    [SVC(), SVR(), QuantileSVR(), CensoredSVR(), OneClassSVM(), SVCCV([1.0]), SVRCV([1.0]), "path"],
+    [
+        SVC(),
+        SVR(),
+        QuantileSVR(),
+        CensoredSVR(),
+        KernelRidge(),
+        OneClassSVM(),
+        SVCCV([1.0]),
+        SVRCV([1.0]),
+        "path",
+    ],
 )
 def test_every_estimator_names_the_columns(estimator, numbers, y, rng):
     text, missing = numbers.assign(height=columns(rng)["text"][0]), numbers.assign(height=np.nan)

@@ -19,6 +19,7 @@ from hssvm import (
     SVR,
     SVRCV,
     CensoredSVR,
+    KernelRidge,
     OneClassSVM,
     QuantileSVR,
     QuantileSVRCV,
@@ -28,7 +29,17 @@ from hssvm.estimators.inputs.parameters import RULES
 from hssvm.kernels import Gaussian
 from hssvm.model_selection.base import BaseSearch
 
-ESTIMATORS = [SVC, SVR, QuantileSVR, CensoredSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV]
+ESTIMATORS = [
+    SVC,
+    SVR,
+    QuantileSVR,
+    CensoredSVR,
+    KernelRidge,
+    OneClassSVM,
+    SVCCV,
+    SVRCV,
+    QuantileSVRCV,
+]
 FREE = {"kernel", "cv", "scoring"}
 """Parameters with checks of their own."""
 

@@ -21,6 +21,7 @@ from hssvm import (
     SVRCV,
     Cells,
     CensoredSVR,
+    KernelRidge,
     OneClassSVM,
     QuantileSVR,
     QuantileSVRCV,
@@ -50,7 +51,7 @@ def mean_of(kind, **parameters):
     return kind(kernel=kernels, scaling=scalings, **given | parameters)
 
 
-REGRESSIONS = (SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR)
+REGRESSIONS = (SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR, KernelRidge)
 NAMES = np.array(["ant", "bee", "cat"])
 
 MODELS = {
@@ -83,6 +84,7 @@ MODELS = {
     "quantiles of y, cells": QuantileSVR(quantile=[0.8], **cells(2)),
     "quantiles of y, mean": mean_of(QuantileSVRCV, quantile=[0.9, 0.2]),
     "censored": CensoredSVR(),
+    "ridge": KernelRidge(),
     "novelty": OneClassSVM(nu=0.2),
     "novelty, forest": OneClassSVM(nu=0.2, **leaves(2)),
     "linear": SVC(kernel="linear"),

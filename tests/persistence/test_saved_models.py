@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 import hssvm
-from hssvm import HSS, SVC, SVCCV, SVR, Cells, CensoredSVR, OneClassSVM, QuantileSVR
+from hssvm import HSS, SVC, SVCCV, SVR, Cells, CensoredSVR, KernelRidge, OneClassSVM, QuantileSVR
 from hssvm.estimators.models.saving import SavableEstimator
 from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian
@@ -61,10 +61,10 @@ def fit(rng, form="leafwise", n_classes=2, dtype=np.float64, rows="dense", **par
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scaling", [None, "standard"])
-@pytest.mark.parametrize("make", [SVR, QuantileSVR, CensoredSVR, OneClassSVM])
+@pytest.mark.parametrize("make", [SVR, QuantileSVR, CensoredSVR, KernelRidge, OneClassSVM])
 def test_regression_and_novelty_come_back(make, scaling, form, rng, tmp_path):
-    if form == "cells" and make is OneClassSVM:
-        pytest.skip("novelty detection has no cells")
+    if form == "cells" and make in (KernelRidge, OneClassSVM):
+        pytest.skip("it has no cells")
     X, y = data(rng)
     model = make(gamma=0.3, tol=0.1, random_state=0, scaling=scaling, **FORMS[form])
     model.fit(X, y).save(tmp_path / "model.hssvm")

@@ -8,7 +8,7 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_array_equal
 
-from hssvm import HSS, SVC, SVR, Cells, CensoredSVR, OneClassSVM, QuantileSVR
+from hssvm import HSS, SVC, SVR, Cells, CensoredSVR, KernelRidge, OneClassSVM, QuantileSVR
 
 skops = pytest.importorskip("skops.io")
 
@@ -25,6 +25,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
         SVR(),
         QuantileSVR(quantile=[0.1, 0.9]),
         CensoredSVR(),
+        KernelRidge(),
         OneClassSVM(nu=0.2),
     ],
 )

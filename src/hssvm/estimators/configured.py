@@ -40,8 +40,8 @@ functions have many parameters."""
 class ConfiguredSVM(BaseEstimator):
     """Checks the parameters, and translates them for `hssvm.training`.
 
-    Subclasses have the parameters kernel, gamma, degree, coef0, tol, solver, max_iter, max_time,
-    scaling, approximation, random_state and verbose. The parameters with a default here are
+    Subclasses have the parameters kernel, gamma, degree, coef0, tol, max_iter, max_time, scaling,
+    approximation, random_state and verbose. The parameters with a default here are
     optional.
     """
 
@@ -57,6 +57,7 @@ class ConfiguredSVM(BaseEstimator):
     _has_target: ClassVar[bool] = True
     """Whether fits have targets, from which scales can be learned."""
 
+    solver: Literal["admm", "paper"] = "admm"
     refine: bool | Literal["auto"] = False
     prediction: str = "auto"
     warm_start: bool = False

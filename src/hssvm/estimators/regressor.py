@@ -211,7 +211,8 @@ class Regressor(RegressorMixin, BaseKernelSVM):
         """
         (X, y), kernel = self._check_certified(X, y, multi_output=self._several_targets)
         weight = self._check_weight(sample_weight, X)
-        return self._certify(self._fitted_task(), kernel, X, y, weight, n_rows)
+        task = self._fitted_task()
+        return self._certify(task, kernel, X, y, weight, n_rows, task.center)
 
 
 def _without_single_column(y: Floats) -> Floats:

@@ -39,20 +39,22 @@ subtract ``U U'``: ``A = K_ii + shift I`` and ``A = I + R [0 C; C' 0] R'``, whic
 definite exactly if K~ + shift I is.
 
 Reading order: `tree` (with `splitters`), `samples`, `compressors` (`nystroem`; `hss_ann` with
-`neighbors`), `compress`, `matrix`, `ulv`, `error`. The operations on one node are in C++:
-split.hpp, skeleton.hpp, compress.hpp, interpolate.hpp and ulv.hpp; sweep.hpp applies them to all
-nodes of a level.
+`neighbors`), `compress`, `matrix`, `ulv`, `inverse` and `variance` (with `nodes`), `error`. The
+operations on one node are in C++: split.hpp, skeleton.hpp, compress.hpp, interpolate.hpp and
+ulv.hpp; sweep.hpp applies them to all nodes of a level.
 """
 
 from hssvm.hss.compress import compress
 from hssvm.hss.compressors import Compressor
 from hssvm.hss.error import estimate_error, estimate_product_error, estimate_quadratic_form_error
 from hssvm.hss.hss_ann import HSSANN
+from hssvm.hss.inverse import inverse_diagonal, log_determinant
 from hssvm.hss.matrix import HSSMatrix
 from hssvm.hss.nystroem import NestedNystroem
 from hssvm.hss.splitters import Splitter, TwoMeansSplitter
 from hssvm.hss.tree import ClusterTree
 from hssvm.hss.ulv import ULVFactor, factor
+from hssvm.hss.variance import PosteriorVariance
 
 __all__ = [
     "HSSANN",
@@ -60,6 +62,7 @@ __all__ = [
     "Compressor",
     "HSSMatrix",
     "NestedNystroem",
+    "PosteriorVariance",
     "Splitter",
     "TwoMeansSplitter",
     "ULVFactor",
@@ -68,4 +71,6 @@ __all__ = [
     "estimate_product_error",
     "estimate_quadratic_form_error",
     "factor",
+    "inverse_diagonal",
+    "log_determinant",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from hssvm.estimators import SVC, SVR, CensoredSVR, OneClassSVM, QuantileSVR
+from hssvm.estimators import SVC, SVR, CensoredSVR, KernelRidge, OneClassSVM, QuantileSVR
 from hssvm.estimators.models.saving import restore_model
 from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
 from hssvm.persistence import as_corruption, read_model
@@ -15,7 +15,17 @@ from hssvm.persistence.archive import require
 
 CLASSES = {
     cls.__name__: cls
-    for cls in (SVC, SVR, QuantileSVR, CensoredSVR, OneClassSVM, SVCCV, SVRCV, QuantileSVRCV)
+    for cls in (
+        SVC,
+        SVR,
+        QuantileSVR,
+        CensoredSVR,
+        KernelRidge,
+        OneClassSVM,
+        SVCCV,
+        SVRCV,
+        QuantileSVRCV,
+    )
 }
 """Classes that files may contain."""
 
@@ -32,7 +42,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR or OneClassSVM
+    SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR, KernelRidge or OneClassSVM
         Fitted; behind its `TableEncoder` in a `Pipeline` if the file contains one. An approximation
         with more than one leaf has no `support_`, `support_vectors_` or `dual_coef_`.
 

@@ -34,8 +34,6 @@ class SearchedModel(MeanModel):
 
     _default_scoring: ClassVar[Any]
 
-    solver: ClassVar[str] = "admm"
-
     cv: Any
     scoring: Any
     refit: bool | str | Callable[[dict[str, Any]], int]

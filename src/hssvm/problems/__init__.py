@@ -16,7 +16,8 @@ of a feasible z. Their difference is the duality gap.
 A column is a class, a value of C or nu, a fold of cross-validation, or any combination of them.
 
 `base` has this dual, and others have what is special about its instances: `svc` for classification,
-`svr`, `quantile` and `censored` for `regression`, `one_class` for novelty detection. `pairs` has a
+`svr`, `quantile`, `censored` and `least_squares` (whose h is quadratic, without bounds) for
+`regression`, `one_class` for novelty detection. `pairs` has a
 problem for every pair of classes, on their rows only, and `cells` for every cell of a partition;
 `parts` has what they have in common; `weighted_quantiles` computes the intercept. The rows of a
 problem may be distributed over several ranks; see `hssvm.comm`.
@@ -25,6 +26,7 @@ problem may be distributed over several ranks; see `hssvm.comm`.
 from hssvm.problems.base import Objective, Problem, ProxSums
 from hssvm.problems.cells import CellProblems
 from hssvm.problems.censored import CensoredProblem
+from hssvm.problems.least_squares import LeastSquaresProblem
 from hssvm.problems.one_class import OneClassProblem
 from hssvm.problems.pairs import PairsProblem
 from hssvm.problems.parts import BaseProblem, Part, PartedProblem
@@ -37,6 +39,7 @@ __all__ = [
     "BaseProblem",
     "CellProblems",
     "CensoredProblem",
+    "LeastSquaresProblem",
     "Objective",
     "OneClassProblem",
     "PairsProblem",

@@ -138,6 +138,11 @@ class Problem(BaseProblem):
         return self.linear.dtype
 
     @property
+    def arrays(self) -> tuple[Floats, ...]:
+        """Everything that determines the problem."""
+        return self.lower, self.upper, self.linear, self.l1_weight, self.equality_rhs
+
+    @property
     def reach(self) -> Floats:
         """Largest ``|z|`` in the box, (n, k)."""
         return np.maximum(-self.lower, self.upper)
@@ -185,6 +190,11 @@ class Problem(BaseProblem):
         """
         copies = self.columns(np.tile(np.arange(self.k), excluded.shape[1]))
         return copies.using(~np.repeat(excluded, self.k, axis=1))
+
+    def penalty(self, rows: NDArray[np.int64], Z: Floats) -> NDArray[np.float64]:
+        """h(z) at m rows and their feasible coefficients, (m, k)."""
+        penalty: NDArray[np.float64] = self.l1_weight * np.abs(Z)
+        return penalty
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]

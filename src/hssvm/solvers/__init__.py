@@ -9,11 +9,13 @@ With the exact kernel, which is never stored (`hssvm.kernels.lazy`): `working_se
 `lazy_product` the gradient, and `optimality` the violations by which rows are selected;
 `working_set_state` is what a run needs to be resumed. `small` is for few rows, `polish` solves for
 their free variables, and `interior_point` is for problems on which SMO does not converge.
+`conjugate_gradients` is for least squares.
 
 `solution` defines what solvers return.
 """
 
 from hssvm.solvers.admm import ADMM, FixedIterationADMM
+from hssvm.solvers.conjugate_gradients import ConjugateGradients
 from hssvm.solvers.interior_point import solve_interior
 from hssvm.solvers.penalty import initial_beta, paper_beta
 from hssvm.solvers.polish import polish, polish_rounded
@@ -25,6 +27,7 @@ from hssvm.solvers.working_set_state import WorkingSetState
 __all__ = [
     "ADMM",
     "Checkpoint",
+    "ConjugateGradients",
     "FixedIterationADMM",
     "Solution",
     "Status",

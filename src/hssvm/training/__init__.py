@@ -37,6 +37,7 @@ from hssvm.training.tasks import (
     NoveltyDetection,
     QuantileRegression,
     Regression,
+    RidgeRegression,
     Task,
 )
 
@@ -51,6 +52,7 @@ __all__ = [
     "NoveltyDetection",
     "QuantileRegression",
     "Regression",
+    "RidgeRegression",
     "Route",
     "Task",
     "TrainingConfig",

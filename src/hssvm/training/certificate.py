@@ -2,7 +2,7 @@
 
 For a feasible z and any intercept b, the primal minus the dual value is a sum over the rows,
 
-    P(z, b) - D(z) = sum_i  z_i (f_i + b - linear_i) + l1_weight |z_i| + loss_i(f_i + b),   f = Kz,
+    P(z, b) - D(z) = sum_i  z_i (f_i + b - linear_i) + h_i(z_i) + loss_i(f_i + b),   f = Kz,
 
 of nonnegative terms; a term is 0 if z_i is optimal for (f_i + b). Each term needs one row of K, so
 the sum can be estimated from a sample of rows.
@@ -193,7 +193,7 @@ def certificate_sums(
     if n_rows is not None and n_rows >= problem.n:
         n_rows = None
     linear = np.einsum("ij,ij->j", problem.linear, Z, dtype=np.float64)
-    linear -= problem.l1_weight * np.abs(Z).sum(axis=0, dtype=np.float64)
+    linear -= problem.penalty(np.arange(problem.n), Z).sum(axis=0, dtype=np.float64)
     floor = np.array([problem.floor(j, Z[:, j].astype(np.float64)) for j in range(problem.k)])
     zero = np.zeros(problem.k)
     result = CertificateSums(np.stack([linear, zero, zero, floor]), np.zeros((3, problem.k)), 0)
@@ -202,7 +202,7 @@ def certificate_sums(
         rows = np.sort(rng.choice(stratum, size, replace=False))
         F = decisions(rows).astype(np.float64)
         z = Z[rows].astype(np.float64)
-        terms = z * (F + intercept - problem.linear[rows]) + problem.l1_weight * np.abs(z)
+        terms = z * (F + intercept - problem.linear[rows]) + problem.penalty(rows, z)
         terms += problem.losses(rows, F, intercept)
         sums = np.stack([zero, total(z * F, stratum.size), total(terms, stratum.size), zero])
         covariance = covariance_of_totals(z * F, terms, stratum.size)

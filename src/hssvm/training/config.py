@@ -51,6 +51,11 @@ number of cells, unless they are small."""
 START_RANK = 32
 """Maximum rank if the solution on the compressed kernel is only the start for the exact kernel."""
 
+RIDGE_TOL, RIDGE_LEAF_SIZE, RIDGE_RANK, RIDGE_START_RANK = 1e-2, 1024, 64, 128
+"""Defaults of least squares: its solution is a single solve, so an accurate factor is worth its
+time, above all as the preconditioner of an exact solution, where the rank is RIDGE_START_RANK. The
+gap is far above the relative error of the coefficients: below RIDGE_TOL, scores do not change."""
+
 START_ROWS = 20_000
 """Number of rows up to which exact classifiers never start on the compressed kernel; see
 `hssvm.training.compressed_start`."""
@@ -151,6 +156,7 @@ class TrainingConfig:
         route: Route,
         sparse: bool = False,
         value_cost: float = costs.SECONDS_PER_VALUE,
+        least_squares: bool = False,
     ) -> TrainingPlan:
         """Choose the parameters that the user has left open.
 
@@ -162,6 +168,8 @@ class TrainingConfig:
             Whether the rows are sparse.
         value_cost : float
             Nominal seconds per kernel value.
+        least_squares : bool
+            Whether the problem is one of least squares.
         """
         hss = self.hss
         n_trees = self._n_trees(n_rows, route)
@@ -169,6 +177,9 @@ class TrainingConfig:
         if route is Route.CELLS:
             size = self._cell_size(n_rows, n_trees, value_cost)
             tol, leaf_size = CELL_TOL, cell_rows(n_rows, size)
+        elif least_squares:
+            tol, leaf_size = RIDGE_TOL, RIDGE_LEAF_SIZE
+            rank = RIDGE_RANK if route is Route.COMPRESSED else RIDGE_START_RANK
         elif n_trees > 1:
             large = n_rows < SMALL_ROWS or (n_features > WIDE_FEATURES and not sparse)
             leaf_size = LARGE_LEAF_SIZE if large else FOREST_LEAF_SIZE

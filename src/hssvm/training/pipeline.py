@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hssvm.kernels.base import Kernel, Rows
-from hssvm.problems import BaseProblem
+from hssvm.problems import BaseProblem, LeastSquaresProblem
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.training.memory import require_within
 from hssvm.training.plan import Route, TrainingPlan
@@ -17,6 +17,7 @@ from hssvm.training.result import TrainingResult
 from hssvm.training.routes.cells.route import train_cells
 from hssvm.training.routes.exact.route import train_exact
 from hssvm.training.routes.forest.route import train_forest
+from hssvm.training.routes.least_squares import train_least_squares
 from hssvm.training.warm_start import LastFit
 
 
@@ -81,10 +82,12 @@ def _by_route(
     if plan.memory_limit is not None:
         memory = require_within(plan.memory_limit, memory)
     start = None if last is None else last.start(problem)
+    single = problem.part(0).problem
+    earlier = None if last is None else last.forest(plan, problem.n)
+    if isinstance(single, LeastSquaresProblem):
+        return train_least_squares(single, kernel, X, plan, memory, report, monitor, start, earlier)
     if plan.route is Route.EXACT:
         return train_exact(problem, kernel, X, plan, report, monitor, start)
-    single = problem.part(0).problem
     if start is not None:
         start = nearest_feasible(single, start, np.ones(problem.n, problem.dtype))
-    earlier = None if last is None else last.forest(plan, problem.n)
     return train_forest(single, kernel, X, plan, memory, report, monitor, start, earlier)

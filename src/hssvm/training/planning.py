@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.messages import Message, api
-from hssvm.problems import BaseProblem
+from hssvm.problems import BaseProblem, LeastSquaresProblem
 from hssvm.training.compressed_start import compressed_start_pays
 from hssvm.training.config import TrainingConfig, is_one_leaf
 from hssvm.training.plan import Route, TrainingPlan
@@ -57,13 +57,18 @@ def _plan(
     *,
     exact: bool,
 ) -> TrainingPlan:
+    single = problem.part(0).problem
     if exact:
         compressed = _starts_compressed(config, problem, kernel, X)
         route = Route.REFINED if compressed else Route.EXACT
     else:
-        route = config.approximate_route(local=problem.part(0).problem.local)
+        route = config.approximate_route(local=single.local)
     plan = config.plan(
-        *X.shape, route=route, sparse=scipy.sparse.issparse(X), value_cost=kernel.value_cost(X)
+        *X.shape,
+        route=route,
+        sparse=scipy.sparse.issparse(X),
+        value_cost=kernel.value_cost(X),
+        least_squares=isinstance(single, LeastSquaresProblem),
     )
     if route is Route.CELLS:
         if last is not None and not config.chooses_cells:

@@ -177,6 +177,7 @@ GAMMAS = sequence("a non-empty sequence of 'scale', 'auto' or positive numbers",
 
 RULES: Mapping[str, Rule] = {
     "C": [POSITIVE],
+    "alpha": [POSITIVE],
     "nu": [number("a number above 0 and at most 1", lambda value: 0 < value <= 1)],
     "epsilon": [AT_LEAST_0],
     "quantile": [FRACTION, sequence("a non-empty sequence of such numbers", [FRACTION])],

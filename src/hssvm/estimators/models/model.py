@@ -225,15 +225,20 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
         y: NDArray[Any] | None,
         weight: Floats,
         n_rows: int | None,
+        center: Any = 0.0,
     ) -> Certificate:
-        """Evaluate the model on the rows it was trained on, in float64."""
+        """Evaluate the model on the rows it was trained on, in float64.
+
+        The targets of the problem are minus the `center`, which is part of the intercept.
+        """
         check_parameter("n_rows", n_rows, [NONE, integer(4)])
         rows = self._scaling(X).astype(np.float64)
         pairs = self._require_exact("certify").counts is not None
         problem = task.problem(rows, y, weight, kernel, exact=pairs)
         Z = np.zeros((problem.n, problem.k))
         Z[self.support_] = self.dual_coef_.T
-        return certify(problem, kernel, rows, Z, self.intercept_, n_rows, self._seed())
+        intercept = self.intercept_ - center
+        return certify(problem, kernel, rows, Z, intercept, n_rows, self._seed())
 
     def summary(self) -> str:
         """Return `fit_report_`, the accuracy and cost of the fit, as text."""

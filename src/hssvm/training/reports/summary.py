@@ -117,7 +117,8 @@ def _solution(report: FitReport) -> list[str]:
     solver = []
     if report.n_factors:
         solver.append(
-            f"{_range(report.n_iter)} iterations, {counted(report.n_factors, 'factorization')}"
+            f"{_range(report.n_iter)} {'iteration' if report.n_iter.max() == 1 else 'iterations'}, "
+            f"{counted(report.n_factors, 'factorization')}"
             f" on the {'compressed' if compressed else 'exact'} kernel"
         )
     if report.n_rounds.any():

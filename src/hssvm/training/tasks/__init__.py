@@ -7,7 +7,12 @@ the problem of each part from its rows.
 from hssvm.training.tasks.base import Targets, Task, class_targets, value_targets
 from hssvm.training.tasks.classification import Classification
 from hssvm.training.tasks.novelty import NoveltyDetection, raised_intercept
-from hssvm.training.tasks.regression import CensoredRegression, QuantileRegression, Regression
+from hssvm.training.tasks.regression import (
+    CensoredRegression,
+    QuantileRegression,
+    Regression,
+    RidgeRegression,
+)
 
 __all__ = [
     "CensoredRegression",
@@ -15,6 +20,7 @@ __all__ = [
     "NoveltyDetection",
     "QuantileRegression",
     "Regression",
+    "RidgeRegression",
     "Targets",
     "Task",
     "class_targets",

@@ -13,6 +13,7 @@ from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import (
     CensoredProblem,
+    LeastSquaresProblem,
     Problem,
     QuantileProblem,
     RegressionProblem,
@@ -94,6 +95,21 @@ class QuantileRegression(Regression):
         k = len(self.quantiles)
         Y, cost = np.repeat(Y, k, axis=1), np.repeat(cost, k, axis=1)
         return QuantileProblem(Y, cost, np.array(self.quantiles), communicator)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeRegression(Regression):
+    """Kernel ridge regression with the ridge 1 / C; it has no tube."""
+
+    epsilon: float = 0.0
+
+    def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> LeastSquaresProblem:
+        with np.errstate(divide="ignore"):
+            return LeastSquaresProblem(Y, 1 / cost[:, 0], communicator)
+
+    def advice(self, y: Floats, problem: Problem, Z: Floats) -> Iterator[str | None]:
+        """Yield nothing: there are no bounds."""
+        yield from ()
 
 
 @dataclass(frozen=True, eq=False)

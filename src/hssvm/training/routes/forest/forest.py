@@ -160,7 +160,6 @@ def fingerprint(problem: Problem, kernel: Kernel, X: Rows, plan: TrainingPlan) -
     rows = [X.data, X.indices, X.indptr] if scipy.sparse.issparse(X) else [X]
     if coordinates is not X:  # the rows are only point indices
         rows = [coordinates, kernel.diag(X)]
-    parameters = problem.lower, problem.upper, problem.linear, problem.l1_weight
-    for array in [*rows, *parameters, problem.equality_rhs]:
+    for array in [*rows, *problem.arrays]:
         checksum = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), checksum)
     return checksum
