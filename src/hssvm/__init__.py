@@ -1,10 +1,10 @@
 """Nonlinear support vector machines at scale.
 
 `SVC` is the classifier, `svc_path` trains many values of C at once; `SVR`, `QuantileSVR`,
-`CensoredSVR` and `KernelRidge` are for regression, `OneClassSVM` for novelty detection; `SVCCV`,
-`SVRCV` and `QuantileSVRCV` also choose the parameters; `Cells` and `HSS` are their approximations
-for many rows; `save` and `load` are for model files, `load_libsvm` for those of LIBSVM;
-`patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
+`CensoredSVR`, `KernelRidge` and `GaussianProcessRegressor` are for regression, `OneClassSVM` for
+novelty detection; `SVCCV`, `SVRCV` and `QuantileSVRCV` also choose the parameters; `Cells` and
+`HSS` are their approximations for many rows; `save` and `load` are for model files, `load_libsvm`
+for those of LIBSVM; `patch_sklearn` makes scripts that use `sklearn.svm` train with hssvm.
 
 The packages, each built on the next ones: `arrow` (predictions of record batches); `loading`;
 `model_selection`, `dask` (estimators for more than one machine), `dropin` (the classes of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SVC,
         SVR,
         CensoredSVR,
+        GaussianProcessRegressor,
         KernelRidge,
         OneClassSVM,
         QuantileSVR,
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 __version__ = version("hssvm")
 __all__ = [
-    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "CensoredSVR", "KernelRidge", "OneClassSVM",
+    "HSS", "SVC", "SVCCV", "SVR", "SVRCV", "Cells", "CensoredSVR", "GaussianProcessRegressor",
+    "KernelRidge", "OneClassSVM",
     "QuantileSVR", "QuantileSVRCV", "__version__", "load", "load_libsvm", "patch_sklearn", "save",
     "svc_path", "unpatch_sklearn",
 ]  # fmt: skip
@@ -52,6 +54,7 @@ _MODULES = {
     "SVC": "estimators",
     "SVR": "estimators",
     "CensoredSVR": "estimators",
+    "GaussianProcessRegressor": "estimators",
     "KernelRidge": "estimators",
     "OneClassSVM": "estimators",
     "QuantileSVR": "estimators",

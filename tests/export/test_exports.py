@@ -21,6 +21,7 @@ from hssvm import (
     SVRCV,
     Cells,
     CensoredSVR,
+    GaussianProcessRegressor,
     KernelRidge,
     OneClassSVM,
     QuantileSVR,
@@ -51,7 +52,15 @@ def mean_of(kind, **parameters):
     return kind(kernel=kernels, scaling=scalings, **given | parameters)
 
 
-REGRESSIONS = (SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR, KernelRidge)
+REGRESSIONS = (
+    SVR,
+    SVRCV,
+    QuantileSVR,
+    QuantileSVRCV,
+    CensoredSVR,
+    KernelRidge,
+    GaussianProcessRegressor,
+)
 NAMES = np.array(["ant", "bee", "cat"])
 
 MODELS = {
@@ -85,6 +94,7 @@ MODELS = {
     "quantiles of y, mean": mean_of(QuantileSVRCV, quantile=[0.9, 0.2]),
     "censored": CensoredSVR(),
     "ridge": KernelRidge(),
+    "process": GaussianProcessRegressor(),
     "novelty": OneClassSVM(nu=0.2),
     "novelty, forest": OneClassSVM(nu=0.2, **leaves(2)),
     "linear": SVC(kernel="linear"),

@@ -8,7 +8,17 @@ import pytest
 from helpers.rows import noisy_classes
 from numpy.testing import assert_array_equal
 
-from hssvm import HSS, SVC, SVR, Cells, CensoredSVR, KernelRidge, OneClassSVM, QuantileSVR
+from hssvm import (
+    HSS,
+    SVC,
+    SVR,
+    Cells,
+    CensoredSVR,
+    GaussianProcessRegressor,
+    KernelRidge,
+    OneClassSVM,
+    QuantileSVR,
+)
 
 skops = pytest.importorskip("skops.io")
 
@@ -26,6 +36,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/save.md"
         QuantileSVR(quantile=[0.1, 0.9]),
         CensoredSVR(),
         KernelRidge(),
+        GaussianProcessRegressor(),
         OneClassSVM(nu=0.2),
     ],
 )

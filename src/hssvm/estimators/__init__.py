@@ -2,13 +2,14 @@
 
 `configured` translates the parameters for `hssvm.training`; `base` has the common base class, and
 `classifier` the base class of `SVC` and `SVCCV`; `svr`, `quantile_svr` (with `quantile_outputs`),
-`censored_svr` and `kernel_ridge` are for regression, `one_class` for novelty detection, `path` for
-many values of C at once. `parameters` checks values, `kernel` and `labels` interpret them;
-`callbacks` and `notebook` show the progress of a fit; `saving` defines the contents of a model
-file.
+`censored_svr`, `kernel_ridge` and `gaussian_process` are for regression, `one_class` for novelty
+detection, `path` for many values of C at once. `parameters` checks values, `kernel` and `labels`
+interpret them; `callbacks` and `notebook` show the progress of a fit; `saving` defines the contents
+of a model file.
 """
 
 from hssvm.estimators.censored_svr import CensoredSVR
+from hssvm.estimators.gaussian_process import GaussianProcessRegressor
 from hssvm.estimators.kernel_ridge import KernelRidge
 from hssvm.estimators.one_class import OneClassSVM
 from hssvm.estimators.path import SVCPath, svc_path
@@ -22,6 +23,7 @@ __all__ = [
     "SVR",
     "CensoredSVR",
     "FitReport",
+    "GaussianProcessRegressor",
     "KernelRidge",
     "OneClassSVM",
     "QuantileSVR",

@@ -178,6 +178,10 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         scale = partial(gamma_of_rows, self.kernel, self.gamma, X, data.weight)
         return self._kernel_of(self.kernel, scale)
 
+    def _after_scaling(self, task: Any) -> Any:
+        """Return the task with what has been learned together with the scaling."""
+        return task
+
     def _new_report(self) -> FitReport:
         return FitReport(task=self._task_name)
 
@@ -211,7 +215,7 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
             config = replace(config, seed=last.seed)  # else a forest could not grow
         family = self.kernel, self.scaling
         X = self._scale(*family, task, data, config.seed, report, monitor)
-        kernel = self._make_kernel(X, data)
+        kernel, task = self._make_kernel(X, data), self._after_scaling(task)
         kernel.check_rows(X)
         plan, problem = plan_task(config, task, X, data.y, data.weight, kernel, last)
         require_same_kernel(config, exact=plan.exact)
@@ -283,7 +287,7 @@ class BaseKernelSVM(CallbackSupportMixin, KernelModel):
         task, config, report = self._fit_task(data), self._config(), FitReport()
         family = self.kernel, self.scaling
         X = self._scale(*family, task, data, config.seed, report, Monitor())
-        kernel = self._make_kernel(X, data)
+        kernel, task = self._make_kernel(X, data), self._after_scaling(task)
         with serial_blas():
             estimate = estimate_cost(task, X, data.y, kernel, config)
         return replace(estimate, seconds=report.seconds | estimate.seconds)

@@ -7,7 +7,15 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from hssvm.estimators import SVC, SVR, CensoredSVR, KernelRidge, OneClassSVM, QuantileSVR
+from hssvm.estimators import (
+    SVC,
+    SVR,
+    CensoredSVR,
+    GaussianProcessRegressor,
+    KernelRidge,
+    OneClassSVM,
+    QuantileSVR,
+)
 from hssvm.estimators.models.saving import restore_model
 from hssvm.model_selection import SVCCV, SVRCV, QuantileSVRCV
 from hssvm.persistence import as_corruption, read_model
@@ -21,6 +29,7 @@ CLASSES = {
         QuantileSVR,
         CensoredSVR,
         KernelRidge,
+        GaussianProcessRegressor,
         OneClassSVM,
         SVCCV,
         SVRCV,
@@ -42,7 +51,8 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR, KernelRidge or OneClassSVM
+    SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR, KernelRidge, \
+GaussianProcessRegressor or OneClassSVM
         Fitted; behind its `TableEncoder` in a `Pipeline` if the file contains one. An approximation
         with more than one leaf has no `support_`, `support_vectors_` or `dual_coef_`.
 

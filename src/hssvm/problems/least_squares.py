@@ -63,6 +63,10 @@ class LeastSquaresProblem(RegressionProblem):
         """Everything that determines the problem."""
         return *super().arrays, self.ridge
 
+    def support(self, Z: Floats) -> NDArray[np.int64]:
+        """Indices of the rows that are not excluded: all of them count, whatever their targets."""
+        return np.flatnonzero(self.used)
+
     def _at(self, index: Any) -> Self:
         part = super()._at(index)
         if not isinstance(index, tuple):  # rows, not columns

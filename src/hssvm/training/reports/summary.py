@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SCORES = {
     "regression": "R^2",
+    "Gaussian process regression": "R^2",
     "quantile regression": "D^2",
     "censored regression": "concordance index",
 }
