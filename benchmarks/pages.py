@@ -36,6 +36,7 @@ MODULES = {
     "widths": "benchmarks.kernels.widths",
     "quantiles": "benchmarks.peers.quantiles",
     "survival": "benchmarks.peers.survival",
+    "gaussian_processes": "benchmarks.peers.gaussian_processes",
     "probability": "benchmarks.peers.probability",
     "compare": "benchmarks.peers.compare",
     "scaling": "benchmarks.scaling.cluster",
