@@ -1,9 +1,9 @@
-"""Data sets of the paper by name, from LIBSVM text files in the folder that HSSVM_DATA names.
+"""Data sets of the paper by name, from LIBSVM text files in the folder of the data sets.
 
 A file is found under its name on the LIBSVM page, or under a spelling of the set with one of the
-usual endings; plain, .xz, .bz2 or .gz. Whatever the shared data folder has of these sets is such
-text, so its ``load.py`` is not used. That one differs where a set has no test file: it holds out
-20 % of the rows, and takes label 1 of skin_nonskin as +1.
+usual endings; plain, .xz, .bz2 or .gz. Those that ``python -m benchmarks.data fetch`` writes are
+such text. `benchmarks.datasets` differs where a set has no test file: it holds out 20 % of the
+rows, and takes label 1 of skin_nonskin as +1.
 
 Splits are those of the paper:
 
@@ -18,13 +18,13 @@ Splits are those of the paper:
 import bz2
 import gzip
 import lzma
-import os
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
+
+from benchmarks.data import cache
 
 PAGE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/"
 OPEN = {"": open, ".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
@@ -106,9 +106,7 @@ def find(name):
     """
     if name not in SETS:
         raise ValueError(f"{name!r} is none of {', '.join(SETS)}.")
-    if not os.environ.get("HSSVM_DATA"):
-        raise FileNotFoundError("Set HSSVM_DATA to the folder with the data sets.")
-    spec, folder = SETS[name], Path(os.environ["HSSVM_DATA"])
+    spec, folder = SETS[name], cache.folder()
     paths, missing = [], []
     for file, endings in zip(spec.files, ENDINGS, strict=False):
         stems = [file, *(s + ending for s in (name, *spec.spellings) for ending in endings)]

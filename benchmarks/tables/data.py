@@ -1,20 +1,15 @@
 """Tables by name, each divided at random into training and test rows.
 
-They are those in the folder pmlb of the data folder, and the `SETS` of its ``load.py`` that have at
-most 100 features. Four data sets that are also in PMLB are left out, and one that is a part of
-another.
+They are those of PMLB, and `SETS`, which have at most 100 features. Four data sets that are also in
+PMLB are left out, and one that is a part of another.
 """
 
-import csv
-import os
-import sys
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import scipy.sparse
 from sklearn.model_selection import train_test_split
 
+from benchmarks.data import cache
+from benchmarks.data.pmlb import TABLES
 from benchmarks.datasets import dense, load
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -28,26 +23,18 @@ SETS = {
 }  # fmt: skip
 
 
+PMLB = {name: about.task for name, about in TABLES.items()}
+
+
 def names():
     """The task of every table, by name."""
-    with (folder() / "tasks.tsv").open() as file:
-        found = {row["name"]: row["task"] for row in csv.DictReader(file, delimiter="\t")}
-    return found | {name: task for task, sets in SETS.items() for name in sets}
-
-
-def folder():
-    if "HSSVM_DATA" not in os.environ:
-        sys.exit("Set HSSVM_DATA to the folder with the data sets, their load.py and pmlb.")
-    return Path(os.environ["HSSVM_DATA"]) / "pmlb"
+    return PMLB | {name: task for task, sets in SETS.items() for name in sets}
 
 
 def read(name):
     """All rows of a table, in float32, and their labels or values."""
-    file = folder() / f"{name}.tsv.gz"
-    if file.exists():
-        table = pd.read_csv(file, sep="\t")
-        y = table.pop("target").to_numpy()
-        return table.to_numpy(np.float32), y
+    if name in PMLB:
+        return cache.read(f"pmlb/{name}", None)
     X, y, X_test, y_test = load(name)
     stack = scipy.sparse.vstack if scipy.sparse.issparse(X) else np.vstack
     return dense(stack([X, X_test])), np.concatenate([y, y_test])

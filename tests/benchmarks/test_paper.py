@@ -124,13 +124,13 @@ def test_results_are_kept_and_read(tmp_path):
     assert again.about == results.about
 
 
-def test_the_plan(monkeypatch):
+def test_the_plan(tmp_path, monkeypatch):
     runs = command.plan(["a9a", "skin_nonskin"], limit=60)
     keys = [key_of(*key) for key, _, _ in runs]
     assert len(set(keys)) == len(keys)
     assert {"a9a loose 0.1", "a9a compressed 10", "skin_nonskin libsvm 10 0.1"} <= set(keys)
     assert "changes definiteness a9a" in keys
-    monkeypatch.delenv("HSSVM_DATA", raising=False)
+    monkeypatch.setenv("HSSVM_DATA", str(tmp_path))
     assert command.present(["a9a"]) == []
 
 

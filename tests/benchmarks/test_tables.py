@@ -15,16 +15,15 @@ TASKS = {"disks": data.CLASSIFICATION, "waves": data.REGRESSION}
 
 @pytest.fixture
 def folder(tmp_path_factory, disks, waves, monkeypatch):
-    """A folder with two tables, as that of PMLB."""
+    """A cache with two tables, as those of PMLB."""
     root = tmp_path_factory.mktemp("data")
     (root / "pmlb").mkdir()
-    lines = "".join(f"{name}\t{task}\n" for name, task in TASKS.items())
-    (root / "pmlb" / "tasks.tsv").write_text("name\ttask\n" + lines)
     for name, (X, y, *_) in {"disks": disks(3), "waves": waves}.items():
         table = np.column_stack([y, X])
         file = root / "pmlb" / f"{name}.tsv.gz"
         np.savetxt(file, table, delimiter="\t", header="target\ta\tb", comments="")
     monkeypatch.setenv("HSSVM_DATA", str(root))
+    monkeypatch.setattr(data, "PMLB", TASKS)
     monkeypatch.setattr(data, "SETS", {})
     return root
 

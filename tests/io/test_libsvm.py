@@ -1,9 +1,7 @@
 import bz2
 import gzip
 import lzma
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_svmlight_file
 
+from benchmarks.data import cache
 from hssvm import _core
 from hssvm.io import load_data
 
@@ -84,10 +83,10 @@ def test_agrees_with_sklearn_over_many_pieces(tmp_path, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a9a", "w8a", "ijcnn1", "cod-rna", "usps"])
-def test_agrees_with_sklearn_on_real_files(name, data, tmp_path):
-    packed = Path(os.environ["HSSVM_DATA"]) / f"{name}.test.xz"
-    if not packed.exists():
-        pytest.skip(f"no {packed.name}")
+def test_agrees_with_sklearn_on_real_files(name, tmp_path):
+    packed = cache.find(f"{name}.test")
+    if packed is None:
+        pytest.skip(f"no {name}.test")
     path = tmp_path / "rows"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
     assert_as_sklearn(path, dtype=np.float32)
