@@ -1,8 +1,8 @@
 """The folder with the data sets that were fetched, and the format of its files.
 
-A set is one file, or two: ``NAME.train`` and ``NAME.test``. Rows of small integers are arrays X and
-y in a file .npz, bytes of which are pixels; others are LIBSVM text in a file .xz. The tables of
-PMLB are in the folder pmlb, as they are published.
+A set is one file, or two: ``NAME.train`` and ``NAME.test``. They are LIBSVM text (.xz), or arrays X
+and y (.npz), where bytes are pixels. The tables of PMLB are in the folder pmlb, as they are
+published.
 """
 
 import hashlib
@@ -71,12 +71,12 @@ def read(file, features, where=None):
 
 
 def write(file, X, y, where):
-    """Write rows and labels to a file of the cache."""
-    if X.dtype.kind in "iu":
-        np.savez_compressed(where / f"{file}.npz", X=X, y=y)
-    else:
+    """Write rows and labels to a file of the cache: float64 as text."""
+    if X.dtype == np.float64:
         with lzma.open(where / f"{file}.xz", "wb") as text:
             dump_svmlight_file(X, y, text, zero_based=False)
+    else:
+        np.savez_compressed(where / f"{file}.npz", X=X, y=y)
 
 
 def digest(X, y):

@@ -1,10 +1,12 @@
 """Readers of the formats in which data sets are published.
 
-Each accepts opened files, and returns rows and labels. What is integers here stays so in the cache.
+Each accepts opened files, and returns rows and labels. Rows in float64 become text in the cache,
+others an array of the same type.
 """
 
 import bz2
 import gzip
+import io
 import zipfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
@@ -12,7 +14,14 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-UNPACK = {".gz": gzip.open, ".bz2": bz2.open}
+from benchmarks.data import lzw
+
+
+def _lzw(file):
+    return io.BytesIO(lzw.unpack(file.read()))
+
+
+UNPACK = {".gz": gzip.open, ".bz2": bz2.open, ".Z": _lzw}
 
 
 def same(y):

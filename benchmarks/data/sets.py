@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.data.converters import kddcup99, power
 from benchmarks.data.entries import DataSet, File, Part
 from benchmarks.data.formats import delimited, idx, libsvm
 
@@ -38,6 +39,13 @@ def table(path, member, **options):
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
+KDD = (
+    File("http://kdd.ics.uci.edu/databases/kddcup99/kddcup.data_10_percent.gz",
+        known_hash="8045aca0d84e70e622d1148d7df782496f6333bf6eb979a1b0837c42a9fd9561"),
+    File("http://kdd.ics.uci.edu/databases/kddcup99/corrected.gz"),
+)  # fmt: skip
+POWER = "235/individual+household+electric+power+consumption.zip"
+SHUTTLE = "148/statlog+shuttle.zip"
 SATELLITE = "146/statlog+landsat+satellite.zip"
 PROTEIN = "265/physicochemical+properties+of+protein+tertiary+structure.zip"
 six_classes = {"delimiter": " ", "labels": lambda y: np.where(y == 7, 6, y)}
@@ -59,7 +67,7 @@ SETS = {
     "skin_nonskin": DataSet(BINARY, (245_057,), 3, UCI, 0.3,
         (table("229/skin+segmentation.zip", "Skin_NonSkin.txt"),)),
     "kddcup99": DataSet(BINARY, (494_021, 311_029), 119, UCI, 2.0,
-        reason="there is no converter of its categories yet"),
+        (Part(KDD, kddcup99), Part(KDD[::-1], kddcup99))),
     "covtype": DataSet(MULTICLASS, (581_012,), 54, UCI, 5.4,
         (table("31/covertype.zip", "covtype.data.gz", delimiter=",", dtype=np.int16),)),
     "covtype.binary": DataSet(BINARY, (581_012,), 54, UCI, 5.4, positive=2, stored_as="covtype"),
@@ -93,8 +101,9 @@ SETS = {
         page("multiclass/pendigits", "multiclass/pendigits.t")),
     "satimage": DataSet(MULTICLASS, (4_435, 2_000), 36, UCI, 0.2, (
         table(SATELLITE, "sat.trn", **six_classes), table(SATELLITE, "sat.tst", **six_classes))),
-    "shuttle": DataSet(MULTICLASS, (43_500, 14_500), 9, UCI, 0.3,
-        reason="its training rows are published in the format .Z, which Python does not read"),
+    "shuttle": DataSet(MULTICLASS, (43_500, 14_500), 9, UCI, 0.3, (
+        table(SHUTTLE, "shuttle.trn.Z", delimiter=" "),
+        table(SHUTTLE, "shuttle.tst", delimiter=" "))),
     "cadata": DataSet(REGRESSION, (20_640,), 8, LIBSVM, 0.3, page("regression/cadata")),
     "casp": DataSet(REGRESSION, (45_730,), 9, UCI, 1.4,
         (table(PROTEIN, "CASP.csv", delimiter=",", header=1, target=0),)),
@@ -103,8 +112,8 @@ SETS = {
         page("regression/abalone_scale")),
     "kin40k": DataSet(REGRESSION, (40_000,), 8, "Schwaighofer and Tresp", 1.3,
         reason="its publisher no longer offers it"),
-    "power": DataSet(REGRESSION, (256_869,), 8, UCI, 2.2,
-        reason="there is no converter of its dates yet"),
+    "power": DataSet(REGRESSION, (256_869,), 8, UCI, 2.2, (
+        Part((File(ARCHIVE + POWER, "household_power_consumption.txt"),), power),)),
     "hiv": DataSet(BINARY, (41_120,), 2048, "MoleculeNet", 1.8, sparse=True,
         reason="its fingerprints were computed by RDKit, from molecules"),
 }  # fmt: skip

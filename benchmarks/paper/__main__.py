@@ -2,10 +2,10 @@
 
 python -m benchmarks.paper [NAME ...] [--limit 300] [--resume | --render]
 
-Runs, on every set of the paper that is in the folder HSSVM_DATA, with its h and C: its own method
-(HSS-ANN and ten iterations of ADMM, both tolerances) and hssvm's without refinement on the whole
-grid; hssvm's with refinement, LIBSVM and a multi-block ADMM at the best h and C that the paper
-found. Then what every change since the paper is worth, and the pictures.
+Runs, on every set of the paper that is in the folder of the data sets, with its h and C: its own
+method (HSS-ANN and ten iterations of ADMM, both tolerances) and hssvm's without refinement on the
+whole grid; hssvm's with refinement, LIBSVM and a multi-block ADMM at the best h and C that the
+paper found. Then what every change since the paper is worth, and the pictures.
 
 The results go to docs/results/paper.json, the pictures into docs/paper. Threads: set
 OMP_NUM_THREADS.
