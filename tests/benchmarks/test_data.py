@@ -7,11 +7,11 @@ from hashlib import md5
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers.publishers import Interrupted, publish, serving
+from helpers.publishers import Interrupted, compressed, publish, serving
 from numpy.testing import assert_array_equal
 
 from benchmarks.data import __main__ as command
-from benchmarks.data import cache
+from benchmarks.data import cache, lzw
 from benchmarks.data.cache import MissingData
 from benchmarks.data.entries import DataSet, File, Part
 from benchmarks.data.fetch import EVERY, FetchError, fetch
@@ -256,6 +256,15 @@ def test_a_digest_is_of_the_rows(rng):
     assert cache.digest(np.column_stack([X, np.zeros(20)]), y) != expected
 
 
+def test_what_compress_has_packed(rng):
+    """Text, and bytes for which the codes reach their full width."""
+    for content in (b"a", b"abc" * 5000, rng.bytes(100_000)):
+        assert lzw.unpack(compressed(content)) == content
+    for damaged in (b"", b"\x1f\x9d", b"<html>", b"\x1f\x9d\x90\xff\xff\xff"):
+        with pytest.raises(ValueError, match="damaged|not a file of compress"):
+            lzw.unpack(damaged)
+
+
 def test_images_have_bytes():
     with pytest.raises(ValueError, match="not a file of bytes"):
         array_of_idx(bytes([0, 0, 13, 1, 0, 0, 0, 1, 0, 0, 0, 0]))
@@ -280,7 +289,7 @@ def test_scales(rng):
 
 def test_the_format_of_the_cache(tmp_path, rng):
     X, y = rows_of(REGRESSION, 5, rng)
-    cache.write("a", X, y, tmp_path)
+    cache.write("a", X.astype(np.float64), y, tmp_path)
     assert lzma.decompress((tmp_path / "a.xz").read_bytes()).count(b"\n") == 5
     cache.write("b", np.array([[0, 255]], np.uint8), np.array([7]), tmp_path)
     assert_array_equal(cache.read("b", None, tmp_path)[0], [[0, 1]])
