@@ -38,7 +38,7 @@ def power(file, *, features):
     table = pd.read_csv(file, sep=";", na_values="?", low_memory=False)
     table = table[table["Date"].str.fullmatch(r"\d+/[1-6]/2007")].dropna()
     when = pd.to_datetime(table["Date"] + " " + table["Time"], format="%d/%m/%Y %H:%M:%S").dt
-    columns = [when.dayofyear - 1, when.weekday, 60 * when.hour + when.minute]
+    columns = [when.day_of_year - 1, when.day_of_week, 60 * when.hour + when.minute]
     measured = ["Global_reactive_power", "Voltage", *(f"Sub_metering_{i}" for i in (1, 2, 3))]
     X = np.column_stack([*columns, *(table[name] for name in measured)])
     return X.astype(np.float32), table["Global_active_power"].to_numpy(np.float32)

@@ -261,7 +261,7 @@ def test_what_compress_has_packed(rng):
     for content in (b"a", b"abc" * 5000, rng.bytes(100_000)):
         assert lzw.unpack(compressed(content)) == content
     for damaged in (b"", b"\x1f\x9d", b"<html>", b"\x1f\x9d\x90\xff\xff\xff"):
-        with pytest.raises(ValueError, match="damaged|not a file of compress"):
+        with pytest.raises(ValueError, match=r"damaged|not a file"):
             lzw.unpack(damaged)
 
 
