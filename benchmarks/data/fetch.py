@@ -20,7 +20,9 @@ from benchmarks.data.pmlb import TABLES
 from benchmarks.data.sets import SETS
 
 EVERY = SETS | {f"pmlb/{name}": about for name, about in TABLES.items()}
-BROKEN = (OSError, EOFError, ValueError, KeyError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+BROKEN = (
+    OSError, EOFError, ValueError, LookupError, lzma.LZMAError, zlib.error, zipfile.BadZipFile
+)  # fmt: skip
 """What downloads and readers raise."""
 
 

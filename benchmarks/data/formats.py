@@ -6,7 +6,6 @@ others an array of the same type.
 
 import bz2
 import gzip
-import io
 import zipfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
@@ -16,12 +15,8 @@ from sklearn.datasets import load_svmlight_file
 
 from benchmarks.data import lzw
 
-
-def _lzw(file):
-    return io.BytesIO(lzw.unpack(file.read()))
-
-
-UNPACK = {".gz": gzip.open, ".bz2": bz2.open, ".Z": _lzw}
+UNPACK = {".gz": gzip.open, ".bz2": bz2.open, ".Z": lzw.unpacked}
+"""Functions of a path or an opened file; .Z is in archives only."""
 
 
 def same(y):

@@ -6,8 +6,15 @@ suffice; code 256 empties the table. Groups of 8 codes are whole bytes, and a ch
 ends a group.
 """
 
+import io
+
 CLEAR = 256
 MAGIC = b"\x1f\x9d"
+
+
+def unpacked(file):
+    """A file of the bytes that an opened file has packed."""
+    return io.BytesIO(unpack(file.read()))
 
 
 def unpack(content):

@@ -25,6 +25,11 @@ def usps(path, md5):
     return Part((file,), partial(libsvm, labels=lambda y: y - 1))
 
 
+def six_classes(y):
+    """Satimage has no class 6, so that class 7 is."""
+    return np.where(y == 7, 6, y)
+
+
 def images(address, of, *md5s):
     """A part of MNIST or Fashion-MNIST."""
     names = f"{of}-images-idx3-ubyte.gz", f"{of}-labels-idx1-ubyte.gz"
@@ -48,8 +53,6 @@ POWER = "235/individual+household+electric+power+consumption.zip"
 SHUTTLE = "148/statlog+shuttle.zip"
 SATELLITE = "146/statlog+landsat+satellite.zip"
 PROTEIN = "265/physicochemical+properties+of+protein+tertiary+structure.zip"
-six_classes = {"delimiter": " ", "labels": lambda y: np.where(y == 7, 6, y)}
-"""Satimage has no class 6."""
 
 SETS = {
     "a8a": DataSet(BINARY, (22_696, 9_865), 123, LIBSVM, 0.1,
@@ -100,10 +103,10 @@ SETS = {
     "pendigits": DataSet(MULTICLASS, (7_494, 3_498), 16, LIBSVM, 0.2,
         page("multiclass/pendigits", "multiclass/pendigits.t")),
     "satimage": DataSet(MULTICLASS, (4_435, 2_000), 36, UCI, 0.2, (
-        table(SATELLITE, "sat.trn", **six_classes), table(SATELLITE, "sat.tst", **six_classes))),
-    "shuttle": DataSet(MULTICLASS, (43_500, 14_500), 9, UCI, 0.3, (
-        table(SHUTTLE, "shuttle.trn.Z", delimiter=" "),
-        table(SHUTTLE, "shuttle.tst", delimiter=" "))),
+        table(SATELLITE, "sat.trn", labels=six_classes),
+        table(SATELLITE, "sat.tst", labels=six_classes))),
+    "shuttle": DataSet(MULTICLASS, (43_500, 14_500), 9, UCI, 0.3,
+        (table(SHUTTLE, "shuttle.trn.Z"), table(SHUTTLE, "shuttle.tst"))),
     "cadata": DataSet(REGRESSION, (20_640,), 8, LIBSVM, 0.3, page("regression/cadata")),
     "casp": DataSet(REGRESSION, (45_730,), 9, UCI, 1.4,
         (table(PROTEIN, "CASP.csv", delimiter=",", header=1, target=0),)),
