@@ -37,6 +37,23 @@ def model_outcome(path, load=hssvm.load):
     return "loaded"
 
 
+def pipeline_outcome(path, X):
+    """Load a pipeline of an encoder and a model, and predict the rows of a frame."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = hssvm.load(path)
+        except ValueError as error:
+            assert_names(path, error)
+            return "refused"
+        try:
+            assert model.predict(X).shape == (len(X),)
+        except ValueError as error:
+            assert "column" in str(error)
+            return "refused"
+    return "loaded"
+
+
 def data_outcome(path, **options):
     """Read rows and labels."""
     try:
