@@ -1,0 +1,1 @@
+"""Each ``time_`` function is a workload; ``setup`` is not timed."""
