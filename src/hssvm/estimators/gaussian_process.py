@@ -202,7 +202,7 @@ intercept_, n_iter_
         self, result: TrainingResult, task: Regression, data: FitInput, monitor: FitMonitor
     ) -> None:
         super()._finish(result, task, data, monitor)
-        self.noise_ = self._learned.noise
+        self.noise_ = self.__dict__.pop("_learned").noise
         weight = data.weight[self.support_].astype(np.float64)
         self._row_noise = None if (weight == 1).all() else self.noise_ / weight
         self._posterior = None
