@@ -4,18 +4,17 @@ python -m benchmarks.data list
 python -m benchmarks.data fetch [NAME ...] [--from URL]
 
 `list` shows what there is. `fetch` downloads sets from their publishers into the folder that
-HSSVM_DATA names, or into one among the caches of this user; `pmlb` are all tables of PMLB, and no
-name is everything that can be fetched. Sets that are there are not downloaded again. With --from,
-files come from a mirror that has each under its address, as ``wget --force-directories`` stores it.
+HSSVM_DATA names, or else into the user's cache folder. The name `pmlb` stands for all tables of
+PMLB; without names, everything that can be fetched is downloaded. Sets that are there are not
+downloaded again. With --from, files come from a mirror that has each under its address, as ``wget
+--force-directories`` stores it. Downloads need the package pooch.
 """
 
 import argparse
 import sys
 
-import pooch
-
 from benchmarks.data import cache
-from benchmarks.data.fetch import EVERY, FetchError, cached, fetch
+from benchmarks.data.fetch import ALL_SETS, FetchError, cached, fetch
 
 
 def parser():
@@ -32,29 +31,29 @@ def parser():
 
 def chosen(names):
     """The sets of these names, "pmlb" being all of its tables."""
+    known = [name for name, about in ALL_SETS.items() if not about.reason]
     if not names:
-        return [name for name, about in EVERY.items() if not about.reason]
-    tables = [name for name in EVERY if name.startswith("pmlb/")]
+        return known
+    tables = [name for name in known if name.startswith("pmlb/")]
     found = [name for given in names for name in (tables if given == "pmlb" else [given])]
-    unknown = [name for name in found if name not in EVERY]
+    unknown = [name for name in found if name not in ALL_SETS]
     if unknown:
         sys.exit(f"unknown: {', '.join(unknown)}; see python -m benchmarks.data list")
     return found
 
 
 def show():
-    print(f"{'name':36}{'rows':>16}{'features':>10}{'MB':>7}  publisher, state")
-    for name, about in EVERY.items():
+    print(f"{'name':36}{'rows':>16}{'features':>10}{'MB':>7}  publisher; state")
+    for name, about in ALL_SETS.items():
         rows = " + ".join(f"{n:,}" for n in about.rows)
-        state = "cached" if cached(name) else about.reason or "not cached"
-        origin = f"{about.publisher}, {state}"
+        missing = f"cannot be fetched: {about.reason}" if about.reason else "not cached"
+        origin = f"{about.publisher}; {'cached' if cached(name) else missing}"
         print(f"{name:36}{rows:>16}{about.features:>10,}{about.megabytes:>7.1f}  {origin}")
     print(f"cache: {cache.folder()}")
 
 
 def fetch_all(names, mirror):
     """Fetch sets one after the other; those that cannot be had do not stop the others."""
-    pooch.get_logger().setLevel("WARNING")
     failed = []
     for name in names:
         if cached(name):

@@ -22,7 +22,7 @@ class MissingData(SystemExit):
 
 
 def folder():
-    """The folder that HSSVM_DATA names; without it, one among the caches of this user."""
+    """The folder that HSSVM_DATA names, or else the user's cache folder."""
     named = os.environ.get("HSSVM_DATA")
     if named:
         return Path(named)
@@ -47,7 +47,7 @@ def read(file, features, where=None):
     """
     path = find(file, where)
     if path is None:
-        name = file.partition("/")[0].removesuffix(".train").removesuffix(".test")
+        name = file.removesuffix(".train").removesuffix(".test")
         raise MissingData(
             f"{file} is not in {where or folder()}; get it with: "
             f"python -m benchmarks.data fetch {name}"

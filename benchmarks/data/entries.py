@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class File:
-    """A published file; `known_hash`, where it is known from elsewhere, is of its bytes."""
+    """A published file, and its hash if the publisher or another source states one."""
 
     url: str
     member: str = ""

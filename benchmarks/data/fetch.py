@@ -4,26 +4,18 @@ All of this is in a folder inside the cache that is removed at the end; files ar
 into the cache once all of them have the rows they should have.
 """
 
-import lzma
 import shutil
+import sys
 import tempfile
-import zipfile
-import zlib
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
-
-import pooch
 
 from benchmarks.data import cache
 from benchmarks.data.formats import opened
 from benchmarks.data.pmlb import TABLES
 from benchmarks.data.sets import SETS
 
-EVERY = SETS | {f"pmlb/{name}": about for name, about in TABLES.items()}
-BROKEN = (
-    OSError, EOFError, ValueError, LookupError, lzma.LZMAError, zlib.error, zipfile.BadZipFile
-)  # fmt: skip
-"""What downloads and readers raise."""
+ALL_SETS = SETS | {f"pmlb/{name}": about for name, about in TABLES.items()}
 
 
 class FetchError(Exception):
@@ -32,7 +24,7 @@ class FetchError(Exception):
 
 def cached(name):
     """Whether all files of a set are in the cache."""
-    return all(cache.find(file) for file in EVERY[name].files(name))
+    return all(cache.find(file) for file in ALL_SETS[name].files(name))
 
 
 def fetch(name, mirror=None):
@@ -41,7 +33,7 @@ def fetch(name, mirror=None):
     `mirror` is the address of a folder with the published files, each under its own address: what
     ``wget --force-directories`` makes of them.
     """
-    about = EVERY[name]
+    about = ALL_SETS[name]
     if cached(name):
         return
     if about.stored_as:
@@ -53,7 +45,7 @@ def fetch(name, mirror=None):
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target) as work:
         made = [
-            _made(part, file, about.features, Path(work), mirror)
+            _fetched_part(part, file, about.features, Path(work), mirror)
             for part, file in zip(about.parts, about.files(name), strict=True)
         ]
         for path in made:
@@ -62,17 +54,17 @@ def fetch(name, mirror=None):
             path.replace(final)
 
 
-def _made(part, file, features, work, mirror):
+def _fetched_part(part, file, features, work, mirror):
     """Path of a file for the cache, with the rows that it should have."""
     paths = [_downloaded(published, work / "published", mirror) for published in part.files]
     (work / file).parent.mkdir(exist_ok=True)
+    if part.reader is None:
+        shutil.move(paths[0], work / f"{file}.tsv.gz")
+    else:
+        cache.write(file, *_rows(part, paths, features), work)
     try:
-        if part.reader is None:
-            shutil.move(paths[0], work / f"{file}.tsv.gz")
-        else:
-            _convert(part, paths, file, features, work)
         found = cache.digest(*cache.read(file, features, work))
-    except BROKEN as error:
+    except Exception as error:
         raise FetchError(f"{_origin(part)} cannot be read ({error}).") from error
     if found != cache.listed()[file]:
         raise FetchError(f"{_origin(part)} has other rows than those that the benchmarks ran on.")
@@ -83,19 +75,33 @@ def _downloaded(published, folder, mirror):
     url = f"{mirror.rstrip('/')}/{published.url.partition('//')[2]}" if mirror else published.url
     # A mirror may have packed a file again; its rows are compared in any case.
     known_hash = None if mirror else published.known_hash
+    pooch = _pooch()
     try:
         return Path(pooch.retrieve(url, known_hash, PurePosixPath(url).name, folder))
     except (OSError, ValueError) as error:
         raise FetchError(f"{url} cannot be downloaded ({error}).") from error
 
 
-def _convert(part, paths, file, features, work):
-    with ExitStack() as stack:
-        files = [
-            stack.enter_context(opened(path, published.member))
-            for path, published in zip(paths, part.files, strict=True)
-        ]
-        cache.write(file, *part.reader(*files, features=features), work)
+def _pooch():
+    try:
+        import pooch
+    except ImportError:
+        sys.exit("downloads need pooch: pip install pooch")
+    pooch.get_logger().setLevel("WARNING")
+    return pooch
+
+
+def _rows(part, paths, features):
+    """Rows and labels of published files, which may have any content."""
+    try:
+        with ExitStack() as stack:
+            files = [
+                stack.enter_context(opened(path, published.member))
+                for path, published in zip(paths, part.files, strict=True)
+            ]
+            return part.reader(*files, features=features)
+    except Exception as error:
+        raise FetchError(f"{_origin(part)} cannot be read ({error}).") from error
 
 
 def _origin(part):

@@ -1,7 +1,7 @@
 """Tables by name, each divided at random into training and test rows.
 
-They are those of PMLB, and `SETS`, which have at most 100 features. Four data sets that are also in
-PMLB are left out, and one that is a part of another.
+The tables of PMLB, and those of the other sets (`SETS`) that have at most 100 features. Four data
+sets that are also in PMLB are left out, and one that is a part of another.
 """
 
 import numpy as np

@@ -17,7 +17,7 @@ import pytest
 from helpers.publishers import publish, serving
 
 from benchmarks.data import cache
-from benchmarks.data.fetch import EVERY, cached, fetch
+from benchmarks.data.fetch import ALL_SETS, cached, fetch
 from benchmarks.datasets import load
 from benchmarks.pages import BLOCK
 from benchmarks.peers.exact import short_table
@@ -32,7 +32,7 @@ PUBLISHED_LABELS = {
 
 SMALL = ["heart_scale", "diabetes", "satimage", "pmlb/banana", "pmlb/503_wind"]
 SMALL_SPLITS = ["heart_scale", "pendigits"]
-FETCHED = [name for name, about in EVERY.items() if about.parts]
+FETCHED = [name for name, about in ALL_SETS.items() if about.parts]
 
 
 def slow_unless(small, names):
@@ -41,7 +41,7 @@ def slow_unless(small, names):
 
 def publish_copy(folder, name):
     """Write the files of a set as its publisher has them."""
-    about, change = EVERY[name], PUBLISHED_LABELS.get(name, np.asarray)
+    about, change = ALL_SETS[name], PUBLISHED_LABELS.get(name, np.asarray)
     rows = [cache.read(file, about.features) for file in about.files(name)]
     publish(folder, about.parts, [(X, change(y)) for X, y in rows])
 

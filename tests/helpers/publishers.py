@@ -172,7 +172,7 @@ def serving(folder, handler=Handler):
     requested = []
     handler = partial(handler, directory=str(folder), requested=requested)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=[0.01], daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}", requested

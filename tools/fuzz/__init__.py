@@ -14,5 +14,6 @@ AddressSanitizer and UBSan. Those in Python are modules with three functions:
   "refused"; any other exception than a ValueError that names the file is a finding.
 
 They need atheris (Linux), and the target in C++ needs Clang. Inputs that reach new code are kept in
-``build/fuzz/TARGET``, and the next run starts from them; findings are beside it.
+``build/fuzz/TARGET``, where the next run on the same machine starts from them; findings are beside
+it.
 """

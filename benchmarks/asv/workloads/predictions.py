@@ -1,4 +1,4 @@
-"""Predictions, and what is measured at a fitted model."""
+"""Predictions, and what is computed from a fitted model."""
 
 from hssvm import SVC, Cells
 

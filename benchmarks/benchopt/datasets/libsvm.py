@@ -1,4 +1,4 @@
-"""Data sets from the LIBSVM page, in the folder that HSSVM_DATA names."""
+"""Data sets from the LIBSVM page; see benchmarks.data."""
 
 import numpy as np
 from benchopt import BaseDataset
