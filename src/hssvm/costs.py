@@ -55,6 +55,10 @@ MAX_PASSES = 5.0
 """Work limit of such a fit, in passes of `AFFORDABLE_PASS`. On the data sets of the benchmarks,
 refinement cost between a tenth of a pass over the kernel matrix and five passes."""
 
+RIDGE_PASSES = 20
+"""Passes that an exact solution of least squares is assumed to need: each of its iterations is one,
+while others need the columns of the support vectors only."""
+
 ONE_LEAF_BUDGET = 10.0
 """Work limit of an exact fit whose rows form one leaf."""
 

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process import GaussianProcessRegressor as Reference
@@ -23,6 +24,7 @@ REPEATED = {
 KNOWN = {"gamma": 0.5, "noise": 0.1, "scaling": None}
 
 
+@pytest.mark.filterwarnings("ignore:Rows are repeated:hssvm.exceptions.DataWarning")
 @parametrize_with_checks(
     [
         GaussianProcessRegressor(),
@@ -89,9 +91,11 @@ def test_given_parameters_by_definition(rng):
     centered = (y - np.average(y, weights=weight))[used]
     z = np.linalg.solve(C, centered)
     errors = z / np.diag(np.linalg.inv(C))
-    assert_allclose(model.signal_, np.mean(errors * z), rtol=1e-6)
+    assert_allclose(model.signal_, max(np.mean(errors * z), np.mean(centered * z)), rtol=1e-6)
+    assert abs(model.certify(X, y, weight).gap[0]) < 1e-9
     k = Gaussian(0.5).block(new, X[used])
-    variance = 1 - np.einsum("ij,ij->i", k, np.linalg.solve(C, k.T).T) + 0.05
+    variance = 1 - np.einsum("ij,ij->i", k, np.linalg.solve(C, k.T).T)
+    variance += 0.05 / weight[used].mean()
     mean, std = model.predict(new, return_std=True)
     assert_allclose(mean, k @ z + np.average(y, weights=weight), atol=1e-6)
     assert_allclose(std, np.sqrt(model.signal_ * variance), rtol=1e-6)
@@ -115,7 +119,8 @@ def test_irrelevant_features_get_small_scales(rng):
 def test_compressed_deviations_cover(parameters, dtype, rng):
     X, y = waves(rng, 4000)
     X = X.astype(dtype)
-    model = GaussianProcessRegressor(random_state=0, **parameters).fit(X[:3000], y[:3000])
+    model = GaussianProcessRegressor(random_state=0, tol=0.1, **parameters)
+    model.fit(X[:3000], y[:3000])
     mean, std = model.predict(X[3000:], return_std=True)
     assert_allclose(np.std(y[3000:] - mean), 0.2, rtol=0.1)
     inside = np.abs(y[3000:] - mean) < 1.645 * std
@@ -146,10 +151,62 @@ def test_files_of_approximations_say_what_they_lack(rng, tmp_path):
         loaded.predict(X[:5], return_std=True)
 
 
-def test_constant_targets(rng):
-    model = GaussianProcessRegressor().fit(rng.standard_normal((30, 2)), np.full(30, 7.0))
+@pytest.mark.parametrize("value", [7.0, 1e6 + 0.1])
+def test_constant_targets(value, rng):
+    model = GaussianProcessRegressor().fit(rng.standard_normal((30, 2)), np.full(30, value))
     mean, std = model.predict([[0.0, 0.0]], return_std=True)
-    assert (mean[0], std[0]) == (7, 0)
+    assert_allclose(mean, value)
+    assert std[0] < 1e-8
+    assert model.noise_ == 0.1
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.001])
+def test_deviations_are_exact_for_some_thousand_rows(noise, rng):
+    """Ten features, so that a compressed kernel would be far from the exact one."""
+    X = rng.standard_normal((2500, 10))
+    y = np.sin(X @ rng.standard_normal(10)) + 0.1 * rng.standard_normal(2500)
+    given = {"gamma": 0.1, "noise": noise, "scaling": None}
+    model = GaussianProcessRegressor(**given).fit(X[:2400], y[:2400])
+    C = Gaussian(0.1).block(X[:2400]) + noise * np.eye(2400)
+    k = Gaussian(0.1).block(X[2400:], X[:2400])
+    variance = 1 - np.einsum("ij,ij->i", k, np.linalg.solve(C, k.T).T) + noise
+    _, std = model.predict(X[2400:], return_std=True)
+    assert_allclose(std, np.sqrt(model.signal_ * variance), rtol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e5])
+def test_the_unit_of_weights_does_not_count(factor, rng):
+    X, y = waves(rng, 300)
+    weight = rng.uniform(0.5, 2, 300)
+    models = [
+        GaussianProcessRegressor(random_state=0).fit(X, y, unit * weight) for unit in (1, factor)
+    ]
+    predicted = [model.predict(X[:20], return_std=True) for model in models]
+    assert_allclose(*predicted, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_hardly_any_noise(dtype, rng):
+    X = rng.uniform(-2, 2, (3000, 3)).astype(dtype)
+    y = np.sin(X[:, 0]) + X[:, 1] ** 2
+    model = GaussianProcessRegressor(random_state=0, tol=1.0).fit(X, y)
+    assert model.score(X, y) > 0.999
+
+
+def test_repeated_rows_and_a_single_one(rng):
+    X, y = waves(rng, 200)
+    with pytest.warns(match="merge such rows, or pass noise"):
+        GaussianProcessRegressor(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    mean, _ = GaussianProcessRegressor().fit(X[:1], y[:1]).predict(X[:1], return_std=True)
+    assert_allclose(mean, y[:1])
+    with pytest.raises(ValueError, match="raise noise"):
+        GaussianProcessRegressor(noise=1e-300).fit(X[[0, 0, 1]], y[:3])
+
+
+def test_wide_sparse_rows_need_too_much_memory():
+    X = scipy.sparse.random_array((300, 200_000), density=1e-4, format="csr")
+    with pytest.raises(MemoryError, match="TruncatedSVD"):
+        GaussianProcessRegressor(memory_limit="1GB").fit(X, np.arange(300.0))
 
 
 def test_only_kernels_of_distances():

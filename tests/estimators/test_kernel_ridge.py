@@ -10,8 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hssvm import HSS, Cells, KernelRidge
+from hssvm.hss import HSSANN
 from hssvm.kernels import Gaussian, Laplacian
 from hssvm.problems import LeastSquaresProblem
+from hssvm.training.out_of_fold import assign_folds
 
 TREES = HSS(2, leaf_size=100, max_rank=40)
 START = HSS(leaf_size=100, max_rank=20)
@@ -55,7 +57,7 @@ def test_like_scikit_learn(n_targets, kernel, refined, rng, request):
     model = KernelRidge(0.1, kernel=kernel, gamma=0.5, **given).fit(X, y, weight)
     assert (model.n_iter_[0] > 1) == refined
     expected = by_scikit_learn(X, y, weight, new, 0.1, 0.5, kernel)
-    assert_allclose(model.predict(new), expected, atol=1e-4 if refined else 1e-7)
+    assert_allclose(model.predict(new), expected, atol=1e-3 if refined else 1e-7)
     assert_array_equal(model.support_, np.flatnonzero(weight))
 
 
@@ -80,23 +82,53 @@ def test_any_small_problem(n, seed, alpha, dtype, sparse):
     assert model.certify(rows, y, weight).gap[0] > -1e-6
 
 
-@pytest.mark.parametrize("refined", [False, True])
 @pytest.mark.parametrize("n_targets", [1, 2])
-def test_out_of_fold_leaves_out_single_rows(refined, n_targets, rng, request):
-    if refined:
-        request.getfixturevalue("small_data_has_leaves")
+def test_out_of_fold_leaves_out_single_rows(n_targets, rng):
     X, y, weight = waves(rng, 300, n_targets)
-    given = {"refine": True, "approximation": HSS(leaf_size=100), "tol": 1e-8} if refined else {}
-    model = KernelRidge(0.1, gamma=0.5, out_of_fold=True, **given).fit(X, y, weight)
+    model = KernelRidge(0.1, gamma=0.5, out_of_fold=True).fit(X, y, weight)
     center = np.average(y, axis=0, weights=weight)
     for i in rng.choice(np.flatnonzero(weight), 5):
         others = np.arange(300) != i
         ridge = sklearn.kernel_ridge.KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5)
         ridge.fit(X[others], (y - center)[others], sample_weight=weight[others])
         expected = ridge.predict(X[i : i + 1])[0] + center
-        assert_allclose(model.out_of_fold_decision_[i], expected, atol=2e-3)
+        assert_allclose(model.out_of_fold_decision_[i], expected, atol=1e-6)
     left_out = weight == 0
     assert_allclose(model.out_of_fold_decision_[left_out], model.predict(X[left_out]), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_out_of_fold_of_refined_models_leaves_out_folds(small_data_has_leaves, n_targets, rng):
+    X, y, weight = waves(rng, 300, n_targets)
+    given = {"refine": True, "approximation": HSS(leaf_size=60, max_rank=10), "tol": 1e-10}
+    model = KernelRidge(1e-2, gamma=0.5, out_of_fold=True, random_state=0, **given)
+    model.fit(X, y, weight)
+    assert model.n_iter_[0] > 1
+    center = np.average(y, axis=0, weights=weight)
+    fold = assign_folds(np.zeros(300, int), model._forest_seed)
+    for f in range(5):
+        others, held_out = fold != f, fold == f
+        ridge = sklearn.kernel_ridge.KernelRidge(alpha=1e-2, kernel="rbf", gamma=0.5)
+        ridge.fit(X[others], (y - center)[others], sample_weight=weight[others])
+        expected = ridge.predict(X[held_out]) + center
+        assert_allclose(model.out_of_fold_decision_[held_out], expected, atol=1e-3)
+
+
+def test_indefinite_compressors_are_refused(rng):
+    X, y, _ = waves(rng, 50)
+    with pytest.raises(ValueError, match=r"set its compressor to None, or to hssvm.hss.Nested"):
+        KernelRidge(approximation=HSS(compressor=HSSANN())).fit(X, y)
+
+
+def test_rounding_is_reported(rng):
+    X, y, _ = waves(rng, 300)
+    model = KernelRidge(1e-5, gamma=0.01, tol=1e-9)
+    with pytest.warns(match="rounding in float32"):
+        model.fit(X.astype(np.float32), y)
+    assert model.fit_report_.status == ["PRECISION"]
+    assert KernelRidge(1e-5, gamma=0.01).fit(X, y).fit_report_.status == ["CONVERGED"]
+    with pytest.raises(ValueError, match="1 / alpha has values up to inf"):
+        KernelRidge(1e-320).fit(X, y)
 
 
 def test_intervals_cover(rng):
@@ -127,7 +159,7 @@ def test_problem_of_rows_and_columns(rng):
     problem = LeastSquaresProblem(y, ridge)
     part = problem.columns(np.array([2, 0])).rows(np.array([0, 1, 2]))
     assert_array_equal(part.linear, y[:3, [2, 0]])
-    assert_array_equal(part.used, [True, False, True])
+    assert_array_equal(part.used, [[True] * 2, [False] * 2, [True] * 2])
     assert (part.shift[1] > 1e5).all()
 
 

@@ -54,6 +54,9 @@ class ConfiguredSVM(BaseEstimator):
     _averages: ClassVar[bool] = True
     """Whether models of different rows can be averaged."""
 
+    _n_passes: ClassVar[int] = 1
+    """Number of passes over the kernel matrix that an exact solution needs."""
+
     _has_target: ClassVar[bool] = True
     """Whether fits have targets, from which scales can be learned."""
 
@@ -170,6 +173,7 @@ class ConfiguredSVM(BaseEstimator):
             max_time=as_scalar(self.max_time),
             held_out=self._held_out,
             exact_prediction=self.prediction == "exact",
+            n_passes=self._n_passes,
             memory_limit=as_bytes(self.memory_limit),
             scaled=self.scaling is not None,
             seed=self._seed(),

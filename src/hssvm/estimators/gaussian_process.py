@@ -12,12 +12,21 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm._threads import serial_blas
+from hssvm.costs import RIDGE_PASSES
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.inputs.kernel import RADIAL, radial_type
-from hssvm.estimators.inputs.parameters import NONE, POSITIVE, RULES, InvalidParameterError, Rule
+from hssvm.estimators.inputs.parameters import (
+    NONE,
+    POSITIVE,
+    RULES,
+    InvalidParameterError,
+    Rule,
+    as_bytes,
+)
+from hssvm.estimators.kernel_ridge import require_projection
 from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.estimators.regressor import TrainableRegressor
-from hssvm.hss import PosteriorVariance, log_determinant
+from hssvm.hss import PosteriorVariance, inverse_diagonal, log_determinant
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
 from hssvm.persistence.archive import has_form, require
@@ -26,11 +35,18 @@ from hssvm.training.data.scaling import Scaling
 from hssvm.training.marginal_likelihood import (
     SAMPLE_ROWS,
     ProcessParameters,
+    centered,
+    least_noise,
     maximize_likelihood,
 )
 from hssvm.training.posterior import posterior_variance
 from hssvm.training.scales.learn import sample_rows
 from hssvm.training.scales.scaling import LEARNED, base_of
+
+HARDLY_ANY_NOISE = (
+    "Rows are repeated with the same targets, so that there seems to be no noise, and standard "
+    "deviations may be far too small; merge such rows, or pass noise."
+)
 
 
 class GaussianProcessRegressor(TrainableRegressor):
@@ -40,7 +56,7 @@ class GaussianProcessRegressor(TrainableRegressor):
     only. The scales of the features, gamma and the noise maximize the likelihood of a sample of the
     rows. Then all rows are trained like `KernelRidge`, whose ridge is the noise: exactly where that
     is affordable, else on several compressed kernels. Standard deviations come from the factor of a
-    compressed kernel, so they are approximate for more than some 2,000 rows.
+    compressed kernel if there are more than 5,000 rows, and may then be too large.
 
     Parameters
     ----------
@@ -52,7 +68,7 @@ class GaussianProcessRegressor(TrainableRegressor):
     scaling : {'learned', 'learned-quantiles', 'standard', 'minmax', 'quantiles'} or None, \
 default='learned'
         As in `SVC`, except that the likelihood decides how much each feature counts.
-    tol, refine, max_time, prediction, memory_limit, warm_start, random_state, verbose
+    tol, refine, max_time, memory_limit, warm_start, random_state, verbose
         As in `SVC`.
     max_iter, approximation, out_of_fold
         As in `KernelRidge`.
@@ -60,10 +76,11 @@ default='learned'
     Attributes
     ----------
     noise_ : float
-        Variance of the noise, relative to that of the function.
+        Variance of the noise of a row of weight 1, relative to that of the function. A row of
+        weight w has ``noise_ / w``, and new rows count as rows of mean weight.
     signal_ : float
-        Variance of the function, in squared units of y. It makes the squared errors of predictions
-        for rows that are left out one by one equal to their variances on average.
+        Variance of the function, in squared units of y: that of the likelihood, or more if the
+        errors of rows that were left out are larger than it says.
     out_of_fold_decision_, nonconformity_scores_, support_, support_vectors_, dual_coef_, \
 intercept_, n_iter_
         As in `KernelRidge`.
@@ -91,8 +108,15 @@ intercept_, n_iter_
     """
 
     _averages = False  # of cells
+    _n_passes = RIDGE_PASSES
     _task_name = "Gaussian process regression"
-    _saved: ClassVar[tuple[str, ...]] = ("noise_", "signal_", "_row_noise", "_quadratic")
+    _saved: ClassVar[tuple[str, ...]] = (
+        "noise_",
+        "signal_",
+        "_row_noise",
+        "_mean_weight",
+        "_quadratic",
+    )
     _rules: ClassVar[Mapping[str, Rule]] = {
         **RULES,
         "gamma": [NONE, POSITIVE],
@@ -104,6 +128,9 @@ intercept_, n_iter_
 
     _row_noise: NDArray[np.float64] | None
     """Noise of the support vectors, if their weights differ from 1."""
+
+    _mean_weight: float
+    """Mean weight of the support vectors; new rows are taken to have it."""
 
     _quadratic: float
     """``y' C^-1 y`` of the centered targets."""
@@ -121,7 +148,6 @@ intercept_, n_iter_
         max_iter: int | None = None,
         refine: bool | Literal["auto"] = "auto",
         max_time: float | None = None,
-        prediction: Literal["auto", "compressed", "exact"] = "auto",
         scaling: Literal["standard", "minmax", "quantiles", "learned", "learned-quantiles"]
         | None = "learned",
         approximation: HSS | None = None,
@@ -138,7 +164,6 @@ intercept_, n_iter_
         self.max_iter = max_iter
         self.refine = refine
         self.max_time = max_time
-        self.prediction = prediction
         self.scaling = scaling
         self.approximation = approximation
         self.out_of_fold = out_of_fold
@@ -160,6 +185,10 @@ intercept_, n_iter_
     @property
     def _held_out(self) -> float:
         return math.inf  # predictions without their own rows determine the signal
+
+    def _check_approximation(self) -> None:
+        super()._check_approximation()
+        require_projection(self.approximation)
 
     def _fit_task(self, data: FitInput) -> RidgeRegression:
         return RidgeRegression(1.0, center=np.average(data.y, weights=data.weight))
@@ -185,8 +214,9 @@ intercept_, n_iter_
         assert radial is not None  # checked by _check_parameters
         with report.stage("likelihood"):
             self._learned = maximize_likelihood(
-                base(data.X[rows]), data.y[rows] - task.center, data.weight[rows], radial,
+                base(data.X[rows]), centered(data.y[rows], task.center), data.weight[rows], radial,
                 gamma=self.gamma, noise=self.noise, learn_scales=learn_scales, monitor=monitor,
+                memory_limit=as_bytes(self.memory_limit),
             )  # fmt: skip
         scales = self._learned.scales if learn_scales else None
         scaling = base if scales is None else base.times(scales)
@@ -202,14 +232,22 @@ intercept_, n_iter_
         self, result: TrainingResult, task: Regression, data: FitInput, monitor: FitMonitor
     ) -> None:
         super()._finish(result, task, data, monitor)
-        self.noise_ = self.__dict__.pop("_learned").noise
+        learned = self.__dict__.pop("_learned")
+        self.noise_ = learned.noise
         weight = data.weight[self.support_].astype(np.float64)
         self._row_noise = None if (weight == 1).all() else self.noise_ / weight
+        self._mean_weight = float(weight.mean())
         self._posterior = None
         z, centered = self.dual_coef_[0].astype(np.float64), data.y[self.support_] - task.center
         self._quadratic = float(centered @ z)
-        left_out = 0 if result.out_of_fold is None else result.out_of_fold[self.support_, 0]
-        self.signal_ = max(0.0, float(np.mean((centered - left_out) * z)))
+        self.signal_ = max(0.0, self._quadratic / z.size)
+        if result.out_of_fold is not None:
+            with result.report.stage("variance"):
+                errors = centered - result.out_of_fold[self.support_, 0]
+                precision = inverse_diagonal(self._variance().factor)
+                self.signal_ = max(self.signal_, float(np.mean(errors**2 * precision)))
+        if learned.equal_rows and learned.noise <= 2 * least_noise(data.X) * self._mean_weight:
+            monitor.advise(HARDLY_ANY_NOISE, result.report)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the target of every row of `X`.
@@ -232,7 +270,7 @@ intercept_, n_iter_
         valid = self._validate_new(X, self._require_exact("return_std").X.dtype)
         with serial_blas():
             variance = self._variance()(valid.scaled(self._scaling))
-        return mean, np.sqrt(self.signal_ * (variance + self.noise_))
+        return mean, np.sqrt(self.signal_ * (variance + self.noise_ / self._mean_weight))
 
     def log_marginal_likelihood(self) -> float:
         """Return the logarithm of the likelihood of all training targets.
@@ -255,15 +293,16 @@ intercept_, n_iter_
         if self._posterior is None:
             exact = self._require_exact("return_std")
             noise = self.noise_ if self._row_noise is None else self._row_noise
-            self._posterior = posterior_variance(exact.kernel, exact.X, noise)
+            hss = self.approximation if isinstance(self.approximation, HSS) else HSS()
+            self._posterior = posterior_variance(exact.kernel, exact.X, noise, hss)
         return self._posterior
 
     def _check_saved(self) -> None:
         super()._check_saved()
-        numbers = self.noise_, self.signal_, self._quadratic
+        numbers = self.noise_, self.signal_, self._mean_weight, self._quadratic
         require(
             all(isinstance(value, float) and 0 <= value < math.inf for value in numbers)
-            and self.noise_ > 0,
+            and min(self.noise_, self._mean_weight) > 0,
             "the parameters of the process are invalid",
         )
 

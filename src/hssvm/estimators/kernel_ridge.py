@@ -6,9 +6,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hssvm.costs import RIDGE_PASSES
 from hssvm.estimators.base import FitInput
+from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.estimators.regressor import TrainableRegressor
-from hssvm.training import HSS, RidgeRegression
+from hssvm.training import HSS, Approximation, RidgeRegression
+
+
+def require_projection(approximation: Approximation | None) -> None:
+    """Raise an error if the compressed kernel may be indefinite: its solution may be useless."""
+    if isinstance(approximation, HSS) and not approximation.extends_to_new_points:
+        raise InvalidParameterError(
+            f"least squares needs a positive semi-definite kernel, which {approximation} does not "
+            "guarantee; set its compressor to None, or to hssvm.hss.NestedNystroem()"
+        )
 
 
 class KernelRidge(TrainableRegressor):
@@ -17,8 +28,7 @@ class KernelRidge(TrainableRegressor):
     Like `sklearn.kernel_ridge.KernelRidge`, for targets minus their mean: the coefficients are
     ``(K + alpha I)^-1 (y - mean)``. Where an exact solution is affordable, it is computed by
     conjugate gradients, preconditioned by a factor of the compressed kernel; else it is the mean of
-    the solutions on several compressed kernels. The predictions of all rows by models without them,
-    and with them the intervals of `predict_interval`, follow from the same factor.
+    the solutions on several compressed kernels.
 
     Parameters
     ----------
@@ -34,7 +44,9 @@ warm_start, random_state, verbose
     approximation : HSS, optional
         Trains on compressed kernels; see `HSS`. By default, they are used for many rows only.
     out_of_fold : bool, default=False
-        Whether to compute predictions for the training rows by models without them, in closed form.
+        Whether to compute predictions for the training rows by models without them: without each
+        row, in closed form, or without each of five folds if an exact solution has more than 5,000
+        rows.
 
     Attributes
     ----------
@@ -80,6 +92,7 @@ warm_start, random_state, verbose
     """
 
     _averages = False  # of cells
+    _n_passes = RIDGE_PASSES
     _several_targets = True
 
     def __init__(
@@ -121,6 +134,10 @@ warm_start, random_state, verbose
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+
+    def _check_approximation(self) -> None:
+        super()._check_approximation()
+        require_projection(self.approximation)
 
     @property
     def _output_names(self) -> list[str] | None:

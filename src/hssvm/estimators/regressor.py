@@ -258,12 +258,12 @@ class TrainableRegressor(Regressor):
         X : (n, p) array-like or CSR matrix
             float32 is not converted, and needs half the memory and time of float64.
         y : (n,) array-like
-            For `SVR` also (n, t), several targets, which are trained together. For `CensoredSVR`
-            also (n, 2), the low and the high end of each target: equal if it is known, the high one
-            infinite if it is censored on the right; or a structured array of events and times, as
-            ``sksurv.util.Surv.from_arrays(event, time)`` returns.
+            For `SVR` and `KernelRidge` also (n, t), several targets, which are trained together.
+            For `CensoredSVR` also (n, 2), the low and the high end of each target: equal if it is
+            known, the high one infinite if it is censored on the right; or a structured array of
+            events and times, as ``sksurv.util.Surv.from_arrays(event, time)`` returns.
         sample_weight : (n,) array-like, optional
-            Factors on C by row.
+            Factors on C by row, or divisors of the ridge and of the noise.
 
         Returns
         -------

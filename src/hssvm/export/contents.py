@@ -62,7 +62,8 @@ def contents_of(model: Any, members: Sequence[tuple[Any, Predictor]]) -> Content
 
     Parameters
     ----------
-    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR or OneClassSVM
+    model : SVC, SVCCV, SVR, SVRCV, QuantileSVR, QuantileSVRCV, CensoredSVR, KernelRidge, \
+GaussianProcessRegressor or OneClassSVM
     members : sequence of (estimator, predictor)
         The models of which this one is the mean, and what they predict with.
     """

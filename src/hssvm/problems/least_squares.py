@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -41,22 +42,24 @@ class LeastSquaresProblem(RegressionProblem):
     """
 
     def __init__(self, y: Floats, ridge: Floats, communicator: Communicator = SERIAL) -> None:
-        bound = np.broadcast_to(np.where(np.isfinite(ridge), np.inf, 0)[:, None], y.shape)
-        zero = np.zeros(y.shape[1])
+        used = np.broadcast_to(np.isfinite(ridge)[:, None], y.shape)
+        bound, zero = np.where(used, np.inf, 0).astype(y.dtype), np.zeros(y.shape[1])
         super().__init__(-bound, bound, y, zero, zero, communicator)
         self.ridge = ridge
 
     @property
     def used(self) -> NDArray[np.bool_]:
-        """Mask (n,) of the rows that are not excluded."""
-        return np.isfinite(self.ridge)
+        """Mask (n, k) of the coefficients that are not excluded."""
+        used: NDArray[np.bool_] = self.upper > 0
+        return used
 
     @property
     def shift(self) -> Floats:
         """The ridge, (n,), with a large number in place of infinity."""
-        largest = float(self.ridge[self.used].max(initial=0)) or 1.0
+        finite = np.isfinite(self.ridge)
+        largest = float(self.ridge[finite].max(initial=0)) or 1.0
         excluded = min(LARGEST_RIDGE * largest, 1e-3 * float(np.finfo(self.dtype).max))
-        return np.where(self.used, self.ridge, excluded).astype(self.dtype)
+        return np.where(finite, self.ridge, excluded).astype(self.dtype)
 
     @property
     def arrays(self) -> tuple[Floats, ...]:
@@ -65,7 +68,14 @@ class LeastSquaresProblem(RegressionProblem):
 
     def support(self, Z: Floats) -> NDArray[np.int64]:
         """Indices of the rows that are not excluded: all of them count, whatever their targets."""
-        return np.flatnonzero(self.used)
+        return np.flatnonzero(self.used.any(axis=1))
+
+    def using(self, used: NDArray[np.bool_]) -> Self:
+        """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
+        restricted = copy(self)
+        restricted.upper = np.where(used, self.upper, 0).astype(self.dtype)
+        restricted.lower = -restricted.upper
+        return restricted
 
     def _at(self, index: Any) -> Self:
         part = super()._at(index)
@@ -75,15 +85,16 @@ class LeastSquaresProblem(RegressionProblem):
 
     def penalty(self, rows: NDArray[np.int64], Z: Floats) -> NDArray[np.float64]:
         """``1/2 ridge z^2`` at m rows, (m, k)."""
-        ridge = np.where(self.used, self.ridge, 0)[rows, None]
+        ridge = self.shift[rows, None].astype(np.float64)
         return ridge * Z.astype(np.float64) ** 2 / 2
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Squared errors divided by twice the ridge, (m, k)."""
+        """Squared errors divided by twice the ridge, (m, k); 0 if a coefficient is excluded."""
         errors = self.linear[rows].astype(np.float64) - F - intercept
-        return errors**2 / (2 * self.ridge[rows, None].astype(np.float64))
+        losses = errors**2 / (2 * self.shift[rows, None].astype(np.float64))
+        return np.where(self.upper[rows] > 0, losses, 0.0)
 
     def evaluate(self, Z: Floats, F: Floats) -> Objective:
         """Objective values at `Z`, with ``F = K Z``."""

@@ -32,7 +32,7 @@ class ConjugateGradients:
     Parameters
     ----------
     tol : float
-        Relative duality gap at which a column stops.
+        Relative duality gap of the worst column at which all of them stop.
     max_work : float
         Limit in nominal seconds; see `hssvm.costs`.
     max_iter : float
@@ -65,7 +65,7 @@ class ConjugateGradients:
         Solution
             `n_iter` is the number of products with K.
         """
-        rows, columns, used = np.arange(problem.n), np.arange(problem.k), problem.used[:, None]
+        rows, columns, used = np.arange(problem.n), np.arange(problem.k), problem.used
         ridge = problem.shift[:, None].astype(np.float64)
 
         def product(V: Floats) -> NDArray[np.float64]:

@@ -42,7 +42,9 @@ class Status(Enum):
         "The gap no longer decreases because of rounding in float32; raise tol, or pass X in "
         "float64."
     )
-    STALLED = "The gap no longer decreases; raise tol, scale the features, or lower C."
+    STALLED = (
+        "The gap no longer decreases; raise tol, scale the features, or lower C (raise alpha)."
+    )
     MEMORY_LIMIT = (
         "The gap no longer decreases because the kernel matrix of the free support vectors does "
         "not fit in memory_limit (2 GB by default); raise memory_limit or tol."

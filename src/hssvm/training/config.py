@@ -54,7 +54,10 @@ START_RANK = 32
 RIDGE_TOL, RIDGE_LEAF_SIZE, RIDGE_RANK, RIDGE_START_RANK = 1e-2, 1024, 64, 128
 """Defaults of least squares: its solution is a single solve, so an accurate factor is worth its
 time, above all as the preconditioner of an exact solution, where the rank is RIDGE_START_RANK. The
-gap is far above the relative error of the coefficients: below RIDGE_TOL, scores do not change."""
+gap bounds the error by its largest possible share: scores hardly change below 0.1."""
+
+RIDGE_EXACT_ROWS = 5000
+"""Number of rows up to which an exact solution of least squares factors the whole kernel matrix."""
 
 START_ROWS = 20_000
 """Number of rows up to which exact classifiers never start on the compressed kernel; see
@@ -94,6 +97,8 @@ class TrainingConfig:
         Approximate number of rows for which out-of-fold decision values are needed.
     exact_prediction : bool
         Whether the model predicts with the exact kernel; no forest is trained then.
+    n_passes : int
+        Number of passes over the kernel matrix that an exact solution needs.
     memory_limit : float or None
         Bytes.
     scaled : bool
@@ -113,6 +118,7 @@ class TrainingConfig:
     max_cell: int = LARGE_CELL
     held_out: float = 0
     exact_prediction: bool = False
+    n_passes: int = 1
     memory_limit: float | None = None
     scaled: bool = False
     seed: int = 0
@@ -137,8 +143,8 @@ class TrainingConfig:
             return True
         if self.refine != "auto":
             return bool(self.refine)
-        work = n**2 * LazyKernelMatrix(kernel, X).value_cost
-        logger.debug("one pass over the kernel matrix: %.2g s (nominal)", work)
+        work = self.n_passes * n**2 * LazyKernelMatrix(kernel, X).value_cost
+        logger.debug("passes over the kernel matrix: %.2g s (nominal)", work)
         return work < costs.AFFORDABLE_PASS and self.approximation is None
 
     def approximate_route(self, *, local: bool) -> Route:
@@ -191,7 +197,9 @@ class TrainingConfig:
             rank = START_RANK
         if route is not Route.CELLS:
             leaf_size = hss.leaf_size or leaf_size
-            leaf_size = n_rows if leaf_size < n_rows <= EXACT_ROWS else leaf_size
+            dense = least_squares and route is not Route.COMPRESSED and hss.leaf_size is None
+            most = RIDGE_EXACT_ROWS if dense else EXACT_ROWS
+            leaf_size = n_rows if leaf_size < n_rows <= most else leaf_size
         return TrainingPlan(
             route=route,
             tol=self.tol or tol,

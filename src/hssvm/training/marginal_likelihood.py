@@ -12,6 +12,7 @@ with ``b = C^-1 y``. All parameters are positive, and the search is over their l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +24,7 @@ from hssvm.kernels import Gaussian
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.radial import RadialKernel
 from hssvm.progress import Share, emit
+from hssvm.training.config import RIDGE_EXACT_ROWS
 from hssvm.training.data.widths import median_gamma
 from hssvm.training.reports.monitor import Monitor
 
@@ -33,8 +35,11 @@ predictions little on the data sets of the benchmarks."""
 MAX_STEPS = 40
 
 FIRST_NOISE = 0.1
-LARGEST_FACTOR, NOISE = 1e3, (1e-5, 1e2)
-"""Bounds of the factors on the first scales, and of the noise."""
+LARGEST_FACTOR, LEAST_NOISE, MOST_NOISE = 1e3, 1e-5, 1e2
+"""Bounds of the factors on the first scales, and of the noise of a row of mean weight."""
+
+ARRAYS, MEMORY = 6, 4e9
+"""Arrays of the size of the sample, as dense float64, and bytes if there is no memory limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +54,14 @@ class ProcessParameters:
         Of the kernel of the scaled features.
     noise : float
         Variance of the noise of a row of weight 1, relative to the signal.
+    equal_rows : bool
+        Whether some rows of the sample are equal.
     """
 
     scales: NDArray[np.float64]
     gamma: float
     noise: float
+    equal_rows: bool = False
 
 
 @with_serial_blas
@@ -67,6 +75,7 @@ def maximize_likelihood(
     noise: float | None = None,
     learn_scales: bool = True,
     monitor: Monitor | None = None,
+    memory_limit: float | None = None,
 ) -> ProcessParameters:
     """Learn the parameters that are None, and the scales.
 
@@ -85,19 +94,24 @@ def maximize_likelihood(
         Whether features get different scales.
     monitor : Monitor, optional
         May stop the search early.
+    memory_limit : float, optional
+        Bytes.
 
     Returns
     -------
     ProcessParameters
     """
-    p, monitor = X.shape[1], monitor or Monitor()
+    p, monitor, unit = X.shape[1], monitor or Monitor(), float(weight.mean())
+    _require_memory(X, memory_limit)
+    lowest = least_noise(X)
     X = X.toarray() if hasattr(X, "toarray") else X
     first = median_gamma(kernel, X, weight) if gamma is None else gamma
     n_scales = p if learn_scales else int(gamma is None)
-    known = [] if noise is None else [noise]
+    known = [] if noise is None else [noise / unit]
     if not np.any(y) or n_scales + (noise is None) == 0:
-        return ProcessParameters(np.ones(p), first, noise or FIRST_NOISE)
-    likelihood = Likelihood(X.astype(np.float64), y, 1 / weight, kernel(first))
+        return ProcessParameters(np.ones(p), first, noise or FIRST_NOISE * unit)
+    equal_rows = len(np.unique(X, axis=0)) < len(X)
+    likelihood = Likelihood(X.astype(np.float64), y, unit / weight, kernel(first))
 
     def value(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         scales, ridge = theta[:n_scales], [*np.exp(theta[n_scales:]), *known][0]
@@ -114,16 +128,20 @@ def maximize_likelihood(
     bounds = [(-reach, reach)] * n_scales
     start = np.zeros(n_scales)
     if noise is None:
-        bounds, start = [*bounds, tuple(np.log(NOISE))], np.append(start, np.log(FIRST_NOISE))
+        bounds, start = (
+            [*bounds, (np.log(lowest), np.log(MOST_NOISE))],
+            np.append(start, np.log(FIRST_NOISE)),
+        )
     found = scipy.optimize.minimize(
         value, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_step,
         options={"maxiter": MAX_STEPS},
     )  # fmt: skip
     factors, ridge = np.exp(found.x[:n_scales]), [*np.exp(found.x[n_scales:]), *known][0]
     if learn_scales:
-        return ProcessParameters(factors, first, float(ridge))
+        return ProcessParameters(factors, first, float(ridge) * unit, equal_rows)
     power = 2 if issubclass(kernel, Gaussian) else 1  # of the distance in gamma d
-    return ProcessParameters(np.ones(p), first * float(np.prod(factors)) ** power, float(ridge))
+    width = first * float(np.prod(factors)) ** power
+    return ProcessParameters(np.ones(p), width, float(ridge) * unit, equal_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +164,12 @@ class Likelihood:
         ridge = noise * self.inverse_weight
         C = self.kernel.block(scaled)
         C[np.diag_indices(n)] = 1 + ridge
-        lower = scipy.linalg.cholesky(C, lower=True, overwrite_a=True, check_finite=False)
+        try:
+            lower = scipy.linalg.cholesky(C, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"noise={noise:.2g} is too small for rows that nearly coincide; raise noise"
+            ) from None
         b = scipy.linalg.cho_solve((lower, True), self.y, check_finite=False)
         signal = float(self.y @ b) / n
         value = n / 2 * np.log(signal) + np.log(np.diagonal(lower)).sum()
@@ -164,3 +187,28 @@ class Likelihood:
             )
         by_noise = np.array([np.diagonal(G) @ ridge] * n_noise)
         return float(value), np.concatenate([by_scale, by_noise])
+
+
+def least_noise(X: Rows) -> float:
+    """Return the smallest noise, relative to the signal, at which rounding errors do not matter."""
+    n = min(X.shape[0], RIDGE_EXACT_ROWS)
+    return max(LEAST_NOISE, 2 * n * float(np.finfo(X.dtype).eps))
+
+
+def centered(y: NDArray[Any], center: float) -> NDArray[np.float64]:
+    """Return targets minus their mean, and 0 if they differ from it by rounding errors only."""
+    found = y.astype(np.float64) - center
+    constant = np.abs(found).max(initial=0) <= 1e-13 * abs(center)
+    return np.zeros_like(found) if constant else found
+
+
+def _require_memory(X: Rows, limit: float | None) -> None:
+    """Raise MemoryError if a sparse sample is too wide to be made dense."""
+    needed = ARRAYS * 8.0 * X.shape[0] * X.shape[1]
+    limit = MEMORY if limit is None else limit
+    if hasattr(X, "toarray") and needed > limit:
+        raise MemoryError(
+            f"the likelihood of {X.shape[0]:,} rows with {X.shape[1]:,} columns needs "
+            f"{needed / 1e9:.2g} GB, more than {limit / 1e9:.2g} GB; reduce the columns, for "
+            "example by TruncatedSVD of scikit-learn, or use KernelRidge"
+        )

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from hssvm.hss import ClusterTree, NestedNystroem, PosteriorVariance, compress, factor
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.training.config import EXACT_ROWS, RIDGE_LEAF_SIZE, RIDGE_START_RANK
+from hssvm.training.approximation import HSS
+from hssvm.training.config import RIDGE_EXACT_ROWS, RIDGE_LEAF_SIZE, RIDGE_START_RANK
 
 
-def posterior_variance(kernel: Kernel, X: Rows, noise: float | Floats) -> PosteriorVariance:
+def posterior_variance(
+    kernel: Kernel, X: Rows, noise: float | Floats, hss: HSS
+) -> PosteriorVariance:
     """Return the variances of a process with the training rows X, relative to its signal.
 
-    The kernel is compressed if there are more than EXACT_ROWS rows.
+    The kernel is compressed if there are more than RIDGE_EXACT_ROWS rows.
 
     Parameters
     ----------
     kernel : Kernel
     X : (n, p) array or CSR matrix
     noise : float or (n,) array
+    hss : HSS
+        Parameters of the compressed kernel.
     """
     n = X.shape[0]
-    leaf_size = n if n <= EXACT_ROWS else RIDGE_LEAF_SIZE
+    leaf_size = max(n, 2) if n <= RIDGE_EXACT_ROWS else hss.leaf_size or RIDGE_LEAF_SIZE
     tree = ClusterTree.build(kernel.coordinates(X), leaf_size)
-    compressor = NestedNystroem(max_rank=RIDGE_START_RANK)
+    compressor = hss.compressor or NestedNystroem(max_rank=hss.max_rank or RIDGE_START_RANK)
     matrix = compress(kernel, X, tree, compressor)
     return PosteriorVariance(factor(matrix, noise))

@@ -1,7 +1,8 @@
 """Training of least squares: one solve with a factor of the compressed kernel for each tree.
 
-The same factor is the preconditioner of an exact solution, and gives the predictions of all rows by
-models without them: ``y_i - z_i / (inverse of K~ + diag(ridge))_ii``.
+The same factor is the preconditioner of an exact solution. Where none is needed, it also gives the
+predictions of all rows by models without them, ``y_i - z_i / d_i``, where d is the diagonal of the
+inverse.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hssvm.problems import LeastSquaresProblem
 from hssvm.solvers import ConjugateGradients, Solution, Status
 from hssvm.training.data.checks import check_features, check_kernel
 from hssvm.training.memory import FitMemory
+from hssvm.training.out_of_fold import assign_folds, decisions_without_fold
 from hssvm.training.plan import TrainingPlan
 from hssvm.training.reports.errors import estimate_errors
 from hssvm.training.reports.monitor import Monitor
@@ -82,7 +84,7 @@ def _train_tree(
     start: Floats | None,
 ) -> TrainedTree:
     """Solve on the compressed kernel and, if the plan is exact, on the exact one."""
-    matrix, used = operator.matrix, problem.used[:, None]
+    matrix = operator.matrix
     compressed = matrix.tree.depth > 0
     refines = plan.exact and compressed
     report.tol = plan.tol
@@ -90,26 +92,26 @@ def _train_tree(
         began = time.perf_counter()
         factor = operator.factor(problem.shift)
         seconds = time.perf_counter() - began
-        Z = np.where(used, factor.solve(problem.linear), 0).astype(problem.dtype, copy=False)
+        Z = np.where(problem.used, factor.solve(problem.linear), 0).astype(problem.dtype)
         solution = Solution.at(problem, Z, operator.matmul(Z))
-    solution.end(np.arange(problem.k), Status.CONVERGED)
+    solution.end(np.arange(problem.k), Status.stalled(problem.dtype))
     solution.n_iter[:] = solution.n_factors = 1
-    solution.factor_bytes = factor.nbytes
-    solution.factor_seconds = seconds
+    solution.factor_bytes, solution.factor_seconds = factor.nbytes, seconds
     report.add_start(operator, solution)
+    solver = ConjugateGradients(plan.tol, plan.max_work, plan.max_iter or np.inf, monitor.stop)
+    K = LazyKernelMatrix(matrix.kernel, matrix.X)
     if refines:
-        with report.stage("refine", goal=plan.exact_tol):
-            solver = ConjugateGradients(
-                plan.exact_tol, plan.max_work, plan.max_iter or np.inf, monitor.stop
-            )
-            K = LazyKernelMatrix(matrix.kernel, matrix.X)
+        with report.stage("refine", goal=plan.tol):
             solution = solver.solve(problem, K, factor, Z if start is None else start)
-        solution.accept(plan.tol)
+    solution.accept(plan.tol)
     report.add_solution(solution, exact_kernel=refines or not compressed, refined=refines)
     out_of_fold = None
-    if plan.n_folds:
+    if plan.n_folds and solution.stopped is None:
         with report.stage("folds"):
-            out_of_fold = _without_own_row(problem, solution, factor)
+            if refines:
+                out_of_fold = _without_fold(problem, K, factor, solution, solver, plan)
+            else:
+                out_of_fold = _without_own_row(problem, factor, solution)
     with report.stage("finish"):
         expansions = None
         if matrix.projection and not report.exact_kernel:
@@ -118,7 +120,27 @@ def _train_tree(
     return TrainedTree(solution, expansions, report, out_of_fold)
 
 
-def _without_own_row(problem: LeastSquaresProblem, solution: Solution, factor: HSSFactor) -> Floats:
+def _without_own_row(problem: LeastSquaresProblem, factor: HSSFactor, solution: Solution) -> Floats:
     """Predictions of all rows by models without them, (n, k), in closed form."""
     left_out = problem.linear - solution.Z / inverse_diagonal(factor.ulv)[:, None]
-    return np.where(problem.used[:, None], left_out, solution.F).astype(problem.dtype)
+    return np.where(problem.used, left_out, solution.F).astype(problem.dtype)
+
+
+def _without_fold(
+    problem: LeastSquaresProblem,
+    K: LazyKernelMatrix,
+    factor: HSSFactor,
+    solution: Solution,
+    solver: ConjugateGradients,
+    plan: TrainingPlan,
+) -> Floats | None:
+    """Predictions on the exact kernel, (n, k), by models without a fold; None if it was stopped.
+
+    The closed form would need the diagonal of the inverse on the exact kernel, too.
+    """
+    k, fold = problem.k, assign_folds(problem.strata, plan.seed)
+    folds = problem.excluding(fold[:, None] == np.arange(plan.n_folds))
+    solved = solver.solve(folds, K, factor, np.tile(solution.Z, plan.n_folds))
+    if solved.stopped is not None:
+        return None
+    return decisions_without_fold(solved.F, solved.intercept, fold, k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ class Regression:
         the intercept of the solution.
     """
 
+    cost_name: ClassVar[str] = "C"
+    """The parameter that determines the costs of rows, in messages."""
+
     C: float
     epsilon: float
     center: Any = 0.0
@@ -53,7 +56,7 @@ class Regression:
     ) -> RegressionProblem:
         """Return the problem for target values `y`, (n,) or (n, t)."""
         assert y is not None
-        cost = in_precision_of_rows(self.C * weight, X.dtype, "C")
+        cost = in_precision_of_rows(self.C * weight, X.dtype, self.cost_name)
         Y = in_precision_of_rows(y - self.center, X.dtype, "y").reshape(len(y), -1)
         return self._dual(Y, np.repeat(cost[:, None], Y.shape[1], axis=1), communicator)
 
@@ -101,10 +104,12 @@ class QuantileRegression(Regression):
 class RidgeRegression(Regression):
     """Kernel ridge regression with the ridge 1 / C; it has no tube."""
 
+    cost_name: ClassVar[str] = "1 / alpha"
+
     epsilon: float = 0.0
 
     def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> LeastSquaresProblem:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return LeastSquaresProblem(Y, 1 / cost[:, 0], communicator)
 
     def advice(self, y: Floats, problem: Problem, Z: Floats) -> Iterator[str | None]:
