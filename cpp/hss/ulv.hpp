@@ -137,8 +137,8 @@ void factor_node(View<T> A, View<T> U, PackedLower<T> packed, View<T> R) {
     if (!potrf_lower(A))
         throw std::runtime_error(
             "K + shift I is not positive definite to working precision: raise shift (the "
-            "beta, alpha or noise of an estimator), use float64, or compress by NestedNystroem, which is positive "
-            "semi-definite");
+            "beta, alpha or noise of an estimator), use float64, or compress by NestedNystroem, "
+            "which is positive semi-definite");
     for (Index i = 0; i < A.cols; ++i)
         if (!std::isfinite(A(i, i)))
             throw std::runtime_error("the kernel has NaN or infinite values");
