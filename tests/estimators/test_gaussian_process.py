@@ -68,15 +68,14 @@ def test_same_maximum_as_scikit_learn(kernel, reference, length, rng):
     model = GaussianProcessRegressor(kernel, scaling=None, random_state=0).fit(X, y)
     other = Reference(ConstantKernel() * reference + WhiteKernel(0.1)).fit(X, y - y.mean())
     expected = other.log_marginal_likelihood_value_
-    assert model.log_marginal_likelihood() == pytest.approx(expected, abs=2)
+    assert model.log_marginal_likelihood() == pytest.approx(expected, abs=0.05)
     found = length(model.kernel_.gamma)
     assert found == pytest.approx(other.kernel_.k1.k2.length_scale, rel=0.02)
     new = rng.uniform(-3, 3, (30, 3))
     mean, std = model.predict(new, return_std=True)
     other_mean, other_std = other.predict(new, return_std=True)
     assert_allclose(mean, other_mean + y.mean(), atol=0.02)
-    assert_allclose(std / other_std, np.median(std / other_std), rtol=0.02)
-    assert np.median(std / other_std) == pytest.approx(1, abs=0.1)  # by errors, not likelihood
+    assert_allclose(std, other_std, rtol=0.03)
 
 
 def test_given_parameters_by_definition(rng):
@@ -90,8 +89,7 @@ def test_given_parameters_by_definition(rng):
     C = Gaussian(0.5).block(X[used]) + np.diag(0.05 / weight[used])
     centered = (y - np.average(y, weights=weight))[used]
     z = np.linalg.solve(C, centered)
-    errors = z / np.diag(np.linalg.inv(C))
-    assert_allclose(model.signal_, max(np.mean(errors * z), np.mean(centered * z)), rtol=1e-6)
+    assert_allclose(model.signal_, np.mean(centered * z), rtol=1e-6)
     assert abs(model.certify(X, y, weight).gap[0]) < 1e-9
     k = Gaussian(0.5).block(new, X[used])
     variance = 1 - np.einsum("ij,ij->i", k, np.linalg.solve(C, k.T).T)

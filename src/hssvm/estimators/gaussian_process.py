@@ -26,7 +26,7 @@ from hssvm.estimators.inputs.parameters import (
 from hssvm.estimators.kernel_ridge import require_projection
 from hssvm.estimators.monitoring.callbacks import FitMonitor
 from hssvm.estimators.regressor import TrainableRegressor
-from hssvm.hss import PosteriorVariance, inverse_diagonal, log_determinant
+from hssvm.hss import PosteriorVariance, log_determinant
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Rows
 from hssvm.persistence.archive import has_form, require
@@ -79,8 +79,8 @@ default='learned'
         Variance of the noise of a row of weight 1, relative to that of the function. A row of
         weight w has ``noise_ / w``, and new rows count as rows of mean weight.
     signal_ : float
-        Variance of the function, in squared units of y: that of the likelihood, or more if the
-        errors of rows that were left out are larger than it says.
+        Variance of the function, in squared units of y, at which the likelihood of all rows is
+        largest.
     out_of_fold_decision_, nonconformity_scores_, support_, support_vectors_, dual_coef_, \
 intercept_, n_iter_
         As in `KernelRidge`.
@@ -182,10 +182,6 @@ intercept_, n_iter_
                 "hssvm.KernelRidge accepts other kernels"
             )
 
-    @property
-    def _held_out(self) -> float:
-        return math.inf  # predictions without their own rows determine the signal
-
     def _check_approximation(self) -> None:
         super()._check_approximation()
         require_projection(self.approximation)
@@ -241,11 +237,6 @@ intercept_, n_iter_
         z, centered = self.dual_coef_[0].astype(np.float64), data.y[self.support_] - task.center
         self._quadratic = float(centered @ z)
         self.signal_ = max(0.0, self._quadratic / z.size)
-        if result.out_of_fold is not None:
-            with result.report.stage("variance"):
-                errors = centered - result.out_of_fold[self.support_, 0]
-                precision = inverse_diagonal(self._variance().factor)
-                self.signal_ = max(self.signal_, float(np.mean(errors**2 * precision)))
         if learned.equal_rows and learned.noise <= 2 * least_noise(data.X) * self._mean_weight:
             monitor.advise(HARDLY_ANY_NOISE, result.report)
 

@@ -27,7 +27,7 @@ def log_determinant(factor: ULVFactor) -> float:
     >>> import numpy as np
     >>> from hssvm.hss import compress, factor, log_determinant
     >>> from hssvm.kernels import Gaussian
-    >>> X, kernel = np.random.default_rng(0).standard_normal((1000, 2)), Gaussian(0.1)
+    >>> X, kernel = np.random.default_rng(0).standard_normal((1000, 2)), Gaussian(0.5)
     >>> dense = np.linalg.slogdet(kernel.block(X) + np.eye(1000))[1]
     >>> found = log_determinant(factor(compress(kernel, X), 1.0))
     >>> bool(abs(found - dense) < 1e-3 * dense)
