@@ -43,7 +43,7 @@ class DataSet:
     positive : int
         The label of the positive class; all others are the negative one.
     stored_as : str
-        The set whose files it shares, if it has none of its own.
+        The set whose files it uses, if it has no files of its own.
     reason : str
         Why it cannot be fetched.
     """

@@ -234,8 +234,8 @@ intercept_, n_iter_
         self._row_noise = None if (weight == 1).all() else self.noise_ / weight
         self._mean_weight = float(weight.mean())
         self._posterior = None
-        z, centered = self.dual_coef_[0].astype(np.float64), data.y[self.support_] - task.center
-        self._quadratic = float(centered @ z)
+        z = self.dual_coef_[0].astype(np.float64)
+        self._quadratic = float((data.y[self.support_] - task.center) @ z)
         self.signal_ = max(0.0, self._quadratic / z.size)
         if learned.equal_rows and learned.noise <= 2 * least_noise(data.X) * self._mean_weight:
             monitor.advise(HARDLY_ANY_NOISE, result.report)

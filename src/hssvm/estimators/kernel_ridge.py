@@ -139,11 +139,6 @@ warm_start, random_state, verbose
         super()._check_approximation()
         require_projection(self.approximation)
 
-    @property
-    def _output_names(self) -> list[str] | None:
-        n_targets = self.intercept_.size
-        return [f"target {j}" for j in range(n_targets)] if n_targets > 1 else None
-
     def _fit_task(self, data: FitInput) -> RidgeRegression:
         center = np.average(data.y, axis=0, weights=data.weight)
         return RidgeRegression(1 / self.alpha, center=center)

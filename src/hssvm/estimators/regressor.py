@@ -223,6 +223,11 @@ def _without_single_column(y: Floats) -> Floats:
 class TrainableRegressor(Regressor):
     """Base class of the regressions that are trained with given parameters."""
 
+    @property
+    def _output_names(self) -> list[str] | None:
+        n_targets = self.intercept_.size
+        return [f"target {j}" for j in range(n_targets)] if n_targets > 1 else None
+
     def _fit_task(self, data: FitInput) -> Regression:
         raise NotImplementedError
 

@@ -112,11 +112,6 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
 
     _several_targets = True
 
-    @property
-    def _output_names(self) -> list[str] | None:
-        n_targets = self.intercept_.size
-        return [f"target {j}" for j in range(n_targets)] if n_targets > 1 else None
-
     def _fit_task(self, data: FitInput) -> Regression:
         return Regression(self.C, self.epsilon, center=np.median(data.y, axis=0))
 

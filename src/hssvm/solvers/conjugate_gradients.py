@@ -97,7 +97,7 @@ class ConjugateGradients:
         return solution
 
     def _end(self, iteration: int, gaps: list[float], K: LazyKernelMatrix) -> Status | bool | None:
-        """Why the iteration ends, given the smallest gaps so far; None if it goes on."""
+        """Why the iteration ends, given the largest gap after each step; None if it does not."""
         if gaps[-1] <= self.tol:
             return Status.CONVERGED
         answer = self.stop() if self.stop is not None else None

@@ -107,15 +107,18 @@ def maximize_likelihood(
     X = X.toarray() if hasattr(X, "toarray") else X
     first = median_gamma(kernel, X, weight) if gamma is None else gamma
     n_scales = p if learn_scales else int(gamma is None)
-    known = [] if noise is None else [noise / unit]
     if not np.any(y) or n_scales + (noise is None) == 0:
         return ProcessParameters(np.ones(p), first, noise or FIRST_NOISE * unit)
     equal_rows = len(np.unique(X, axis=0)) < len(X)
     likelihood = Likelihood(X.astype(np.float64), y, unit / weight, kernel(first))
 
+    def split(theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Return the factors, and the noise of a row of mean weight."""
+        ridge = np.exp(theta[-1]) if noise is None else noise / unit
+        return np.exp(theta[:n_scales]), float(ridge)
+
     def value(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        scales, ridge = theta[:n_scales], [*np.exp(theta[n_scales:]), *known][0]
-        return likelihood(np.exp(scales), float(ridge), theta.size - n_scales)
+        return likelihood(*split(theta), theta.size - n_scales)
 
     def after_step(intermediate_result: scipy.optimize.OptimizeResult) -> None:
         steps.append(float(intermediate_result.fun))
@@ -128,20 +131,18 @@ def maximize_likelihood(
     bounds = [(-reach, reach)] * n_scales
     start = np.zeros(n_scales)
     if noise is None:
-        bounds, start = (
-            [*bounds, (np.log(lowest), np.log(MOST_NOISE))],
-            np.append(start, np.log(FIRST_NOISE)),
-        )
+        bounds.append((np.log(lowest), np.log(MOST_NOISE)))
+        start = np.append(start, np.log(FIRST_NOISE))
     found = scipy.optimize.minimize(
         value, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_step,
         options={"maxiter": MAX_STEPS},
     )  # fmt: skip
-    factors, ridge = np.exp(found.x[:n_scales]), [*np.exp(found.x[n_scales:]), *known][0]
+    factors, ridge = split(found.x)
     if learn_scales:
-        return ProcessParameters(factors, first, float(ridge) * unit, equal_rows)
+        return ProcessParameters(factors, first, ridge * unit, equal_rows)
     power = 2 if issubclass(kernel, Gaussian) else 1  # of the distance in gamma d
     width = first * float(np.prod(factors)) ** power
-    return ProcessParameters(np.ones(p), width, float(ridge) * unit, equal_rows)
+    return ProcessParameters(np.ones(p), width, ridge * unit, equal_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +181,8 @@ class Likelihood:
             G_slopes = G * self.kernel.slopes(scaled, scaled)
             directions = self.kernel.weighted_directions(G_slopes, scaled, scaled)
             by_scale = 2 * np.einsum("ij,ij->j", scaled, directions)
-            by_scale = (
-                by_scale
-                if factors.size > 1 or self.X.shape[1] == 1
-                else by_scale.sum(keepdims=True)
-            )
+            if factors.size != by_scale.size:  # one factor for all features
+                by_scale = by_scale.sum(keepdims=True)
         by_noise = np.array([np.diagonal(G) @ ridge] * n_noise)
         return float(value), np.concatenate([by_scale, by_noise])
 
