@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from hssvm import SVC, SVCCV, SVR, SVRCV, Cells
+from hssvm.kernels import Gaussian
 from hssvm.model_selection import selection
 from hssvm.model_selection.fold_solver import FoldSolver
 
@@ -63,12 +64,12 @@ def test_few_rows_are_on_the_exact_kernel(rng):
     assert all(exact)
 
 
-def test_members_have_the_trees_of_a_single_model(rng, monkeypatch):
+def test_members_have_eight_trees_together(rng, monkeypatch):
     monkeypatch.setattr("hssvm.costs.AFFORDABLE_PASS", 0.0)
     monkeypatch.setattr("hssvm.training.config.SMALL_CELL", 60)
     monkeypatch.setattr(FoldSolver, "again", lambda self, finalist: None)
     X, y = data_of(rng, 300)
-    for count in (1, 2, 3):
+    for count, n_trees in ((1, 4), (2, 4), (3, 3)):
         kept = lambda ranked, scores, score, limit, count=count: ranked[:count]  # noqa: E731
         monkeypatch.setattr(selection, "choose_members", kept)
         model = SVCCV(
@@ -76,8 +77,21 @@ def test_members_have_the_trees_of_a_single_model(rng, monkeypatch):
             random_state=0,
         ).fit(X, y)  # fmt: skip
         reports = [member.fit_report_ for member in model.members_]
-        assert [report.n_trees for report in reports] == [-(-4 // count)] * count
+        assert [report.n_trees for report in reports] == [n_trees] * count
         assert all(report.n_cells for report in reports)
+
+
+@pytest.mark.parametrize("max_members", [1, 2])
+def test_members_are_exact_if_all_of_them_are_affordable(max_members, rng, monkeypatch):
+    X, y = data_of(rng, 300)
+    model = SVCCV(
+        [5.0], gammas=[0.4], kernel=["rbf", "exponential"], scaling=None, cv=3, random_state=0,
+        max_members=max_members,
+    )  # fmt: skip
+    one_pass = 300**2 * Gaussian(1.0).value_cost(X)
+    monkeypatch.setattr("hssvm.costs.AFFORDABLE_PASS", 1.5 * one_pass)
+    model.fit(X, y)
+    assert bool(model.members_[0].fit_report_.n_cells) == (max_members == 2)
 
 
 @pytest.mark.parametrize("better", [True, False])

@@ -6,7 +6,13 @@ import pytest
 from hssvm.kernels import Gaussian
 from hssvm.model_selection.families import Family
 from hssvm.model_selection.race import Race
-from hssvm.model_selection.rounds import affordable_rows, round_sizes
+from hssvm.model_selection.rounds import (
+    CELL_ROWS,
+    EXACT_ROWS,
+    affordable_rows,
+    fold_rows,
+    round_sizes,
+)
 from hssvm.model_selection.search import COARSE, FINE, Free, Given, Search
 
 RBF = Family("rbf", None)
@@ -165,3 +171,14 @@ def test_sizes_of_rounds():
     many = affordable_rows(kernel, np.zeros((10**6, 2), np.float32))
     wide = affordable_rows(kernel, np.zeros((10**6, 800), np.float32))
     assert 2000 < wide < many < 10**6
+
+
+def test_rows_of_folds():
+    kernels, X = [Gaussian(1.0), Gaussian(2.0)], np.zeros((10**6, 2), np.float32)
+    affordable = affordable_rows(kernels[0], X)
+    assert fold_rows(kernels, X, cells=False, searched=False) == affordable
+    assert fold_rows(kernels, X, cells=False, searched=True) == EXACT_ROWS < affordable
+    assert fold_rows(kernels, X[:3000], cells=False, searched=True) == 3000
+    wide = np.zeros((10**6, 800), np.float32)
+    assert fold_rows(kernels, wide, cells=True, searched=True) == CELL_ROWS
+    assert fold_rows(kernels, wide[:100], cells=True, searched=False) == 100

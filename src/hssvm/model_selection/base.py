@@ -170,7 +170,7 @@ class BaseSearch(SearchedModel):
         for family in selection.families:
             kernel = selection.make_kernel(family.kernel, 1.0)
             kernel.check_rows(selection.X)
-            exact = selection.config.is_exact(kernel, selection.X)
+            exact = selection.final_config.is_exact(kernel, selection.X)
             require_same_kernel(selection.config, exact=exact)
         if callable(self.refit) and selection.searches:
             raise InvalidParameterError(

@@ -8,6 +8,7 @@ all rows, 50 values of C in 10 folds would take 160 s on ijcnn1, and the result 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,8 +28,9 @@ SEARCH_ROUNDS, SEARCH_SHARE, SEARCH_ROWS = 3, 0.5, 5000
 but at least SEARCH_ROWS: on all rows, the folds would take longer than the rest of the fit."""
 
 
-CELL_ROWS = 120_000
-"""Maximum number of rows of a search of cells, of which the last round has SEARCH_SHARE."""
+EXACT_ROWS, CELL_ROWS = 60_000, 120_000
+"""Maximum number of rows of a search on the exact kernel, and of a search of cells, of which the
+last round has SEARCH_SHARE: more hardly change the choice, and a candidate would take minutes."""
 
 
 def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
@@ -60,6 +62,25 @@ def round_sizes(n_rows: int, n_candidates: int | None) -> list[int]:
     while len(sizes) < n_rounds and sizes[0] > 1.5 * first:
         sizes.insert(0, max(first, sizes[0] // FACTOR))
     return sizes
+
+
+def fold_rows(kernels: Sequence[Kernel], X: Rows, *, cells: bool, searched: bool) -> int:
+    """Return the maximum number of rows of the folds.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+    X : (n, p) array or CSR matrix
+        All rows.
+    cells : bool
+        Whether the folds may be trained in cells.
+    searched : bool
+        Whether the candidates are searched; otherwise, they are given.
+    """
+    n_rows = min(affordable_rows(kernel, X) for kernel in kernels)
+    if cells:
+        return max(n_rows, min(int(X.shape[0]), CELL_ROWS))
+    return min(n_rows, EXACT_ROWS) if searched else n_rows
 
 
 def affordable_rows(kernel: Kernel, X: Rows) -> int:

@@ -13,7 +13,7 @@ together; see `hssvm.model_selection.race`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +27,9 @@ Pair = tuple[int, int]
 
 COARSE, FINE = 2, 1
 """Distances of neighbors on a free axis."""
+
+FIRST_C = 2
+"""Position of ten units of C, where the search starts."""
 
 MOVES, REACH = 8, 8
 """Maximum number of moves of the center per step size, and of positions on each side of the
@@ -114,6 +117,15 @@ class Free(Axis):
     def required(self) -> range:
         """No positions."""
         return range(0)
+
+
+def axis_of_C(Cs: int | Sequence[float] | str, unit: float) -> Axis:
+    """Return the axis of a parameter `Cs` of a search: 'auto', a number of values, or values."""
+    if isinstance(Cs, str):
+        return Free(unit, start=FIRST_C)
+    if isinstance(Cs, int):
+        return Given((unit * np.logspace(-2, 2, Cs)).tolist())
+    return Given(np.unique(Cs).tolist())
 
 
 @dataclass(eq=False)

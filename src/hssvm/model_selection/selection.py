@@ -26,21 +26,18 @@ from hssvm.model_selection.forward import choose_members
 from hssvm.model_selection.race import Race
 from hssvm.model_selection.results import Results
 from hssvm.model_selection.round_log import RoundLog
-from hssvm.model_selection.rounds import CELL_ROWS, FIRST_ROWS, affordable_rows, round_sizes
+from hssvm.model_selection.rounds import FIRST_ROWS, fold_rows, round_sizes
 from hssvm.model_selection.scoring import Scoring
-from hssvm.model_selection.search import COARSE, FINE, Axis, Free, Given, Search
+from hssvm.model_selection.search import COARSE, FINE, Axis, Free, Given, Search, axis_of_C
 from hssvm.model_selection.tube import best_tube
 from hssvm.training import FitReport, Monitor, TrainingConfig
-from hssvm.training.approximation import HSS, Cells
-from hssvm.training.config import CELL_TREES, SMALL_CELL, TOL
+from hssvm.training.approximation import Cells
+from hssvm.training.config import CELL_TREES, MEAN_TREES, SMALL_CELL, TOL
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.data.scaling import Scaling
 from hssvm.training.plan import Route
 from hssvm.training.scales.learn import max_sample_rows
 from hssvm.training.scales.scaling import base_of
-
-FIRST_C = 2
-"""Position of ten units of C, where the search starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,25 +127,32 @@ class Selection:
         return isinstance(self.Cs, str) or (isinstance(self.gammas, str) and has_gamma(kernel))
 
     @cached_property
+    def final_config(self) -> TrainingConfig:
+        """The configuration of the final models, which are affordable only together."""
+        n_models = min(self.max_members, len(self.families))
+        return replace(self.config, n_passes=n_models * self.config.n_passes)
+
+    @cached_property
     def has_cells(self) -> bool:
         """Whether the final models are trained in cells: all of them, if one cannot be exact."""
-        if self.config.approximate_route(local=True) is not Route.CELLS:
+        config = self.final_config
+        if config.approximate_route(local=True) is not Route.CELLS:
             return False
         kernels = [self.make_kernel(family.kernel, 1.0) for family in self.families]
-        return not all(self.config.is_exact(kernel, self.X) for kernel in kernels)
+        return not all(config.is_exact(kernel, self.X) for kernel in kernels)
 
     def config_of(self, n_models: int) -> TrainingConfig:
-        """Return the configuration of models whose mean is the final one.
+        """Return the configuration of models whose mean is the final one."""
+        return self._with_trees(min(CELL_TREES, -(-MEAN_TREES // n_models)))
 
-        Together, they have as many trees of cells as a single model.
-        """
+    def _with_trees(self, n_trees: int) -> TrainingConfig:
+        """Return the configuration of a model, with small cells if it has any."""
         if not self.has_cells:
-            return self.config
-        cells = self.config.approximation
-        assert not isinstance(cells, HSS)
-        size, n_trees = (None, None) if cells is None else (cells.size, cells.n_trees)
-        n_trees = n_trees or -(-CELL_TREES // n_models)
-        return replace(self.config, approximation=Cells(size, n_trees), max_cell=SMALL_CELL)
+            return self.final_config
+        cells = self.config.approximation or Cells()
+        assert isinstance(cells, Cells)
+        cells = Cells(cells.size, cells.n_trees or n_trees)
+        return replace(self.final_config, approximation=cells, max_cell=SMALL_CELL)
 
     def run(self) -> Selected:
         """Score candidates, and select the best."""
@@ -219,12 +223,12 @@ class Selection:
             self.make_kernel(family.kernel, gammas.value(gammas.start))
             for family, (gammas, _) in zip(self.families, self._axes, strict=True)
         ]
-        n_candidates = sum(len(gammas.required) * len(Cs.required) for gammas, Cs in self._axes)
-        n_rows = min(affordable_rows(kernel, self.X) for kernel in kernels)
-        if self.has_cells:
-            n_rows = max(n_rows, min(self.X.shape[0], CELL_ROWS))
-        sizes = round_sizes(n_rows, None if self.searches else n_candidates)
-        again = self.searches and self.task.searches_tube and len(sizes) == 1
+        n_rows = fold_rows(kernels, self.X, cells=self.has_cells, searched=self.searches)
+        if not self.searches:
+            n_given = sum(len(gammas.required) * len(Cs.required) for gammas, Cs in self._axes)
+            return round_sizes(n_rows, n_given)
+        sizes = round_sizes(n_rows, None)
+        again = self.task.searches_tube and len(sizes) == 1
         return sizes * 2 if again else sizes  # fine steps with the best epsilon
 
     @cached_property
@@ -250,16 +254,10 @@ class Selection:
         return Given(sorted(gammas)), Cs
 
     def _axis_of_C(self) -> Axis:
-        count = as_scalar(self.Cs)
-        if isinstance(self.Cs, str):
-            return Free(self.C_unit, start=FIRST_C)
-        if isinstance(count, int):
-            Cs = (self.C_unit * np.logspace(-2, 2, count)).tolist()
-        else:
-            Cs = np.unique(self.Cs).tolist()
-        for C in Cs:
-            in_precision_of_rows(C * self.weight, self.X.dtype, "C")
-        return Given(Cs)
+        axis = axis_of_C(as_scalar(self.Cs), self.C_unit)
+        for position in axis.required:
+            in_precision_of_rows(axis.value(position) * self.weight, self.X.dtype, "C")
+        return axis
 
     def _fold_solver(
         self,
@@ -276,7 +274,7 @@ class Selection:
             rows = folds.with_strata(sample_rows(self.strata, log.n_rows, config.seed), self.strata)
             X, folds = X[rows], folds.among(rows)
         if self.has_cells and log.n_rows > SEPARATE_ROWS:
-            cells = replace(self.config_of(CELL_TREES), max_time=None, held_out=0, scaled=True)
+            cells = replace(self._with_trees(1), max_time=None, held_out=0, scaled=True)
             task = task.without_pairs
         return FoldSolver(
             X=X,

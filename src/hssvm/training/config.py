@@ -40,9 +40,10 @@ costs half a point of accuracy."""
 SPARSE_RANK = 64
 """Maximum rank of the trees of a forest on sparse rows, whose far field compresses badly."""
 
-CELL_TREES, CELL_TOL = 4, 1e-2
-"""Default number of trees, and tolerance, of cells. A smaller tolerance does not change scores; a
-tolerance of 0.1 costs half a point of accuracy on noisy data."""
+CELL_TREES, MEAN_TREES, CELL_TOL = 4, 8, 1e-2
+"""Default number of trees of cells, of a model and of all members of a mean together, and
+tolerance. A smaller tolerance does not change scores; a tolerance of 0.1 costs half a point of
+accuracy on noisy data."""
 
 SMALL_CELL, LARGE_CELL, MIN_CELLS = 2000, 8000, 4
 """Smallest and largest number of rows of a cell that is chosen from the data, and the smallest
