@@ -20,6 +20,7 @@ MODULES = {
     "irrelevant": "benchmarks.kernels.irrelevant",
     "tuning": "benchmarks.peers.tuning",
     "busy": "benchmarks.micro.busy",
+    "profile": "benchmarks.micro.profile",
     "reduced": "benchmarks.micro.reduced",
     "explained": "benchmarks.micro.explained",
     "multi_class": "benchmarks.peers.multi_class",

@@ -1,9 +1,12 @@
 import os
+import threading
+import time
 
 import numpy as np
 import pytest
 
-from benchmarks.micro import busy, engine, reduced, threads, values
+from benchmarks.micro import busy, engine, profile, reduced, threads, values
+from hssvm import Cells
 
 PARAMETERS = {"C": 10.0, "gamma": 1.0}
 
@@ -27,6 +30,40 @@ def test_the_serial_share():
     share = threads.serial_share(alone=10.0, together=6.0, n_threads=2)  # 2 s serial, 8 s parallel
     assert share == pytest.approx(0.2)
     assert threads.speed_up(share, 4) == pytest.approx(10 / (2 + 8 / 4))
+
+
+def test_profile(disks, run_command, monkeypatch):
+    monkeypatch.setattr(
+        profile, "load_problem", lambda name, changed: (disks(n_rows=9000), PARAMETERS)
+    )
+    monkeypatch.setattr(profile, "FITS", {"any": {}, "any, cells": {"approximation": Cells(50)}})
+    monkeypatch.setattr(profile, "BOUND_ROWS", 500)
+    before = profile._core.kernel_block
+    results, tables = run_command(profile, "any", "any, cells")
+    assert profile._core.kernel_block is before
+    exact, cells = results.runs.values()
+    for run in (exact, cells):
+        assert 0 < sum(run["seconds"].values()) <= run["fit"]
+    assert exact["seconds"]["SMO"] > 0 and 0 < exact["values"] < 4
+    assert cells["seconds"]["parts"] > 0 and "bound" not in cells
+    lines = tables["shares"].splitlines()
+    assert lines[2].startswith("| any (9,000 rows) |") and lines[2].endswith(" % |")
+    assert lines[3].endswith("| - | - |")
+
+
+def test_calls_that_run_side_by_side_share_the_time(monkeypatch):
+    monkeypatch.setattr(profile, "STAGES", {"short": ["smo"], "long": ["project"]})
+    monkeypatch.setattr(profile._core, "smo", lambda: time.sleep(0.1))
+    monkeypatch.setattr(profile._core, "project", lambda: time.sleep(0.3))
+    begin = time.perf_counter()
+    with profile.Clock().installed() as clock:
+        other = threading.Thread(target=profile._core.project)
+        other.start()
+        profile._core.smo()
+        other.join()
+    total = time.perf_counter() - begin
+    assert clock.seconds["long"] > clock.seconds["short"] > 0.04
+    assert 0.25 < sum(clock.seconds.values()) <= total
 
 
 def test_busy(run_command, monkeypatch):
