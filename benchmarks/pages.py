@@ -41,6 +41,7 @@ MODULES = {
     "probability": "benchmarks.peers.probability",
     "compare": "benchmarks.peers.compare",
     "scaling": "benchmarks.scaling.cluster",
+    "cells_at_scale": "benchmarks.scaling.cells",
     "defaults": "benchmarks.peers.defaults",
     "forests": "benchmarks.forest.sets",
     "large_forests": "benchmarks.forest.large",

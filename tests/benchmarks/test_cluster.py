@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from benchmarks.results import RESULTS, Results
-from benchmarks.scaling import alone, fits, growth, messages, tops
+from benchmarks.scaling import alone, cells, fits, growth, messages, tops
 from benchmarks.scaling.cluster import cluster
 from benchmarks.scaling.exact_model import growth as growth_of
 from benchmarks.scaling.exact_model import predict_exact
@@ -189,3 +189,25 @@ def test_a_synchronization_through_two_tiers():
         found = messages.tree(client, 33, n_rounds=2)
     assert found["on the way"] == 8 + 5
     assert found["solve"] > 0
+
+
+def test_cells_at_scale(run_command, monkeypatch):
+    monkeypatch.setattr(cells, "PLANS", [(10**6, 10), (10**6, 20)])
+    results, tables = run_command(cells, "--rows", 2000, "--sizes", 100, 400)
+    small, large = results.runs.values()
+    assert (small["cells"], large["cells"]) == (32, 8)
+    assert len(small["solve"]) == 32 and min(small["solve"]) > 0
+    assert tables["cells"].splitlines()[2].startswith("| 100 | 32 |")
+    assert tables["plan"].count("\n") == 5
+    plan = cells.predict(small, CONSTANTS, 10**6, 10)
+    assert plan["cells"] == 1600
+    assert plan["solve"] == pytest.approx(1600 * np.mean(small["solve"]) / 8)
+    assert plan["slowest"] > 0.9 * plan["solve"]
+
+
+def test_the_slowest_worker_of_a_cluster():
+    rng = np.random.default_rng(0)
+    one = Cluster(1, threads=2, efficiency=0.5)
+    assert cells.slowest_worker([1.0], 5, one, rng) == 6.0  # 3 of 5 cells on one thread
+    many = Cluster(50, threads=2, efficiency=1.0)
+    assert cells.slowest_worker([1.0, 3.0], 2, many, rng) == 3.0
