@@ -161,7 +161,8 @@ def dual_by_clarabel(K, problem, j):
     n = problem.n
     l1, zero, one = float(problem.l1_weight[j]), np.zeros((n, n)), scipy.sparse.eye_array(n)
     # variables z and u >= |z|
-    P = scipy.sparse.csc_array(np.triu(np.block([[K, zero], [zero, zero]])))
+    ridge = np.diag(problem.ridge_at(np.arange(n)).astype(float))
+    P = scipy.sparse.csc_array(np.triu(np.block([[K + ridge, zero], [zero, zero]])))
     q = np.concatenate([-problem.linear[:, j], np.full(n, l1)])
     ones = np.concatenate([np.ones(n), np.zeros(n)])[None]
     A = scipy.sparse.csc_array(

@@ -1,8 +1,10 @@
 // The separable step of ADMM, SMO, and products with kept rows of a kernel matrix.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "arrays.hpp"
@@ -21,6 +23,16 @@ using namespace nb::literals;
 
 namespace {
 
+// An array with an entry for each of n rows, or none.
+template <class T>
+using Ridge = std::optional<Array<const T>>;
+
+template <class T>
+const T* ridge_of(const Ridge<T>& ridge, Index n) {
+    require(!ridge || size(*ridge) == n, "ridge: shapes do not match");
+    return ridge ? ridge->data() : nullptr;
+}
+
 // Asks a Python function, if there is one, whether to stop; handles Ctrl-C in any case. To be made
 // with the GIL, and to outlive the scope without it.
 svm::Watch watch(const nb::object& stop) {
@@ -35,11 +47,13 @@ svm::Watch watch(const nb::object& stop) {
 template <class T>
 svm::SmallProblem<T> small_problem(Index n, const Array<const T>& linear,
                                    const Array<const T>& lower, const Array<const T>& upper,
-                                   double l1_weight, const Array<T>& z, const Array<double>& F) {
+                                   double l1_weight, const Ridge<T>& ridge, const Array<T>& z,
+                                   const Array<double>& F) {
     require(
         size(linear) == n && size(lower) == n && size(upper) == n && size(z) == n && size(F) == n,
         "solve_small: shapes do not match");
-    return {n, linear.data(), lower.data(), upper.data(), l1_weight, z.data(), F.data()};
+    return {n,         linear.data(),      lower.data(), upper.data(),
+            l1_weight, ridge_of(ridge, n), z.data(),     F.data()};
 }
 
 // Rows of a kernel matrix with the memory that they need.
@@ -81,9 +95,10 @@ void bind_small(nb::module_& m) {
         "solve_small",
         [](SmallKernelMatrix& K, Array<const T> linear, Array<const T> lower, Array<const T> upper,
            double l1_weight, Array<T> z, Array<double> F, double tol, Index max_steps,
-           nb::object stop) {
+           nb::object stop, Ridge<T> ridge) {
             svm::KernelRows<T>& rows = K.rows<T>();
-            const auto problem = small_problem(rows.size(), linear, lower, upper, l1_weight, z, F);
+            const auto problem =
+                small_problem(rows.size(), linear, lower, upper, l1_weight, ridge, z, F);
             svm::SmallResult result;
             svm::Watch watched = watch(stop);
             {
@@ -94,15 +109,16 @@ void bind_small(nb::module_& m) {
             return nb::make_tuple(result.steps, result.gap);
         },
         "K"_a, "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "l1_weight"_a,
-        "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a, "stop"_a = nb::none());
+        "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a, "stop"_a = nb::none(),
+        "ridge"_a = nb::none());
     m.def(
         "solve_small",
         [](Matrix<const T> K, Array<const T> linear, Array<const T> lower, Array<const T> upper,
            double l1_weight, Array<T> z, Array<double> F, double tol, Index max_steps,
-           nb::object stop) {
+           nb::object stop, Ridge<T> ridge) {
             const Index n = static_cast<Index>(K.shape(0));
             require(K.shape(0) == K.shape(1), "solve_small: K must be square");
-            const auto problem = small_problem(n, linear, lower, upper, l1_weight, z, F);
+            const auto problem = small_problem(n, linear, lower, upper, l1_weight, ridge, z, F);
             svm::SmallResult result;
             svm::Watch watched = watch(stop);
             {
@@ -115,7 +131,7 @@ void bind_small(nb::module_& m) {
         },
         "K"_a.noconvert(), "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
         "l1_weight"_a, "z"_a.noconvert(), "F"_a.noconvert(), "tol"_a, "max_steps"_a,
-        "stop"_a = nb::none());
+        "stop"_a = nb::none(), "ridge"_a = nb::none());
 }
 
 template <class T>
@@ -123,7 +139,7 @@ svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<con
                          Matrix<const T> upper, Matrix<const T> linear,
                          Array<const double> l1_weight, Array<const double> tol, Indices max_steps,
                          Matrix<T> z, Matrix<T> F, Matrix<double> primal, Matrix<double> dual,
-                         Matrix<double> intercept, Matrix<Index> steps) {
+                         Matrix<double> intercept, Matrix<Index> steps, const Ridge<T>& ridge) {
     check_offsets(offsets, size(rows));
     check_indices(rows, n_rows);
     const Index n_parts = size(offsets) - 1, m = size(rows),
@@ -137,14 +153,23 @@ svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<con
                 has(intercept, n_parts, k) && has(steps, n_parts, k) && size(l1_weight) == k &&
                 size(tol) == k && size(max_steps) == n_parts,
             "solve_parts: shapes do not match");
-    return {n_parts,          k,
-            offsets.data(),   rows.data(),
-            lower.data(),     upper.data(),
-            linear.data(),    l1_weight.data(),
-            tol.data(),       max_steps.data(),
-            z.data(),         F.data(),
-            primal.data(),    dual.data(),
-            intercept.data(), steps.data()};
+    return {n_parts,
+            k,
+            offsets.data(),
+            rows.data(),
+            lower.data(),
+            upper.data(),
+            linear.data(),
+            l1_weight.data(),
+            tol.data(),
+            max_steps.data(),
+            ridge_of(ridge, m),
+            z.data(),
+            F.data(),
+            primal.data(),
+            dual.data(),
+            intercept.data(),
+            steps.data()};
 }
 
 template <class T>
@@ -154,19 +179,20 @@ void bind_parts(nb::module_& m) {
               "lower"_a.noconvert(), "upper"_a.noconvert(), "linear"_a.noconvert(),
               "l1_weight"_a.noconvert(), "tol"_a.noconvert(), "max_steps"_a.noconvert(),
               "z"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(), "dual"_a.noconvert(),
-              "intercept"_a.noconvert(), "steps"_a.noconvert(), "stop"_a = nb::none());
+              "intercept"_a.noconvert(), "steps"_a.noconvert(), "stop"_a = nb::none(),
+              "ridge"_a = nb::none());
     };
     bind(
         [](const hss::Kernel& kernel, const Rows& X, Indices offsets, Indices rows,
            Matrix<const T> lower, Matrix<const T> upper, Matrix<const T> linear,
            Array<const double> l1_weight, Array<const double> tol, Indices max_steps, Matrix<T> z,
            Matrix<T> F, Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
-           Matrix<Index> steps, nb::object stop) {
+           Matrix<Index> steps, nb::object stop, Ridge<T> ridge) {
             const auto* dense = std::get_if<hss::DenseRows<T>>(&X.rows);
             if (!dense) throw nb::type_error("X must be dense, with the dtype of z");
             const auto parts =
                 make_parts<T>(dense->n, offsets, rows, lower, upper, linear, l1_weight, tol,
-                              max_steps, z, F, primal, dual, intercept, steps);
+                              max_steps, z, F, primal, dual, intercept, steps, ridge);
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
@@ -183,9 +209,10 @@ void bind_parts(nb::module_& m) {
            Matrix<const T> upper, Matrix<const T> linear, Array<const double> l1_weight,
            Array<const double> tol, Indices max_steps, Matrix<T> z, Matrix<T> F,
            Matrix<double> primal, Matrix<double> dual, Matrix<double> intercept,
-           Matrix<Index> steps, nb::object stop) {
-            const auto parts = make_parts<T>(K.n, offsets, rows, lower, upper, linear, l1_weight,
-                                             tol, max_steps, z, F, primal, dual, intercept, steps);
+           Matrix<Index> steps, nb::object stop, Ridge<T> ridge) {
+            const auto parts =
+                make_parts<T>(K.n, offsets, rows, lower, upper, linear, l1_weight, tol, max_steps,
+                              z, F, primal, dual, intercept, steps, ridge);
             svm::Watch watched = watch(stop);
             {
                 ReleaseGil release;
@@ -236,7 +263,8 @@ void bind_functions(nb::module_& m) {
         "smo",
         [](Matrix<const T> K, Indices offsets, Indices members, Array<const T> lower,
            Array<const T> upper, Array<const double> l1_weight, Array<T> z, Array<T> g,
-           Array<const double> tol, Index max_steps, Array<Index> steps, nb::object stop) {
+           Array<const double> tol, Index max_steps, Array<Index> steps, nb::object stop,
+           Ridge<T> ridge) {
             check_offsets(offsets, size(members));
             check_indices(members, static_cast<Index>(K.shape(0)));
             const Index n_problems = size(offsets) - 1;
@@ -249,14 +277,16 @@ void bind_functions(nb::module_& m) {
             {
                 ReleaseGil release;
                 svm::smo<T>(K.data(), static_cast<Index>(K.shape(1)), n_problems, offsets.data(),
-                            members.data(), lower.data(), upper.data(), l1_weight.data(), z.data(),
-                            g.data(), tol.data(), max_steps, steps.data(), watched);
+                            members.data(), lower.data(), upper.data(), l1_weight.data(),
+                            ridge_of(ridge, size(members)), z.data(), g.data(), tol.data(),
+                            max_steps, steps.data(), watched);
             }
             watched.rethrow();
         },
         "K"_a.noconvert(), "offsets"_a.noconvert(), "members"_a.noconvert(), "lower"_a.noconvert(),
         "upper"_a.noconvert(), "l1_weight"_a.noconvert(), "z"_a.noconvert(), "g"_a.noconvert(),
-        "tol"_a.noconvert(), "max_steps"_a, "steps"_a.noconvert(), "stop"_a = nb::none());
+        "tol"_a.noconvert(), "max_steps"_a, "steps"_a.noconvert(), "stop"_a = nb::none(),
+        "ridge"_a = nb::none());
     m.def(
         "add_transposed_product",
         [](Matrix<const T> block, Matrix<const T> W, Matrix<T> out) {

@@ -12,9 +12,9 @@
 
 namespace svm {
 
-// Part c has the rows[offsets[c] : offsets[c + 1]] of X, and the same rows of lower, upper, linear,
-// z and F, which are (., k) in C order. z keeps its sum, and lower <= z <= upper. F = Kz and the
-// other arrays receive results.
+// Part c has the rows[offsets[c] : offsets[c + 1]] of X, and the same rows of ridge, which may be
+// null, and of lower, upper, linear, z and F, which are (., k) in C order. z keeps its sum, and
+// lower <= z <= upper. F = Kz and the other arrays receive results.
 template <class T>
 struct Parts {
     Index n_parts, k;
@@ -22,6 +22,7 @@ struct Parts {
     const T *lower, *upper, *linear;
     const double *l1_weight, *tol;  // (k)
     const Index* max_steps;         // (n_parts)
+    const T* ridge;
     T *z, *F;
     double *primal, *dual, *intercept;  // (n_parts, k)
     Index* steps;                       // (n_parts, k)
@@ -60,6 +61,37 @@ double best_intercept(const SmallProblem<T>& problem) {
         }
     }
     return (left + right) / 2;
+}
+
+// The same with a ridge: the b at which the best coefficients have the sum of z. Their sum is
+// piecewise linear and falls with b, so Newton's method within a bracket finds it.
+template <class T>
+double best_smooth_intercept(const SmallProblem<T>& problem) {
+    const double l1 = problem.l1_weight;
+    double b = 0, low = -std::numeric_limits<double>::infinity(), high = -low, step = 1, total = 0;
+    for (Index i = 0; i < problem.n; ++i) {
+        if (!std::isfinite(problem.F[i])) return 0;  // the kernel overflows
+        total += problem.z[i];
+    }
+    for (int iteration = 0; iteration < 100; ++iteration) {
+        double excess = -total, size = 0, slope = 0;
+        for (Index i = 0; i < problem.n; ++i) {
+            const double t = problem.linear[i] - problem.F[i] - b, ridge = problem.ridge_of(i);
+            const double z = (t > 0 ? std::max(0.0, t - l1) : std::min(0.0, t + l1)) / ridge;
+            const double best = std::clamp<double>(z, problem.lower[i], problem.upper[i]);
+            excess += best;
+            size += std::abs(best);
+            if (best == z && z != 0) slope += 1 / ridge;
+        }
+        if (std::abs(excess) <= 1e-12 * size) break;
+        (excess > 0 ? low : high) = b;
+        const double newton = b + excess / slope, middle = (low + high) / 2;
+        const double outward = excess > 0 ? b + step : b - step;
+        step *= 4;
+        const bool bracketed = std::isfinite(low) && std::isfinite(high);
+        b = newton > low && newton < high ? newton : bracketed ? middle : outward;
+    }
+    return b;
 }
 
 // The kernel matrix of dense rows, which are copied to lie side by side.
@@ -142,6 +174,7 @@ template <class T, class Matrix>
 void solve_part(Matrix& K, const Parts<T>& parts, Index c, Watch& watch) {
     const Index begin = parts.offsets[c], q = parts.offsets[c + 1] - begin, k = parts.k;
     std::vector<T> linear(q), lower(q), upper(q), z(q);
+    const T* ridge = parts.ridge ? parts.ridge + begin : nullptr;
     std::vector<double> F(q);
     for (Index j = 0; j < k; ++j) {
         for (Index i = 0; i < q; ++i) {
@@ -152,7 +185,8 @@ void solve_part(Matrix& K, const Parts<T>& parts, Index c, Watch& watch) {
             z[i] = parts.z[at];
         }
         const SmallProblem<T> problem{
-            q, linear.data(), lower.data(), upper.data(), parts.l1_weight[j], z.data(), F.data()};
+            q,     linear.data(), lower.data(), upper.data(), parts.l1_weight[j],
+            ridge, z.data(),      F.data()};
         const Index column = c * k + j;
         parts.steps[column] =
             solve_small<T>(K, problem, parts.tol[j], parts.max_steps[c], watch).steps;
@@ -160,7 +194,7 @@ void solve_part(Matrix& K, const Parts<T>& parts, Index c, Watch& watch) {
             parts.z[(begin + i) * k + j] = z[i];
             parts.F[(begin + i) * k + j] = static_cast<T>(F[i]);
         }
-        parts.intercept[column] = best_intercept(problem);
+        parts.intercept[column] = ridge ? best_smooth_intercept(problem) : best_intercept(problem);
         const Objective values = objective(problem, parts.intercept[column]);
         parts.dual[column] = values.dual;
         parts.primal[column] = values.dual + values.gap;

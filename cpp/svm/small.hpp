@@ -9,14 +9,18 @@
 
 namespace svm {
 
-// z and F = Kz are updated; linear, lower and upper are as in smo.hpp, with lower <= 0 <= upper.
+// z and F = Kz are updated; the other arrays are as in smo.hpp, with lower <= 0 <= upper. ridge is
+// null, or positive.
 template <class T>
 struct SmallProblem {
     Index n;
     const T *linear, *lower, *upper;
     double l1_weight;
+    const T* ridge;
     T* z;
     double* F;
+
+    double ridge_of(Index i) const { return ridge ? ridge[i] : 0.0; }
 };
 
 struct SmallResult {
@@ -45,6 +49,12 @@ struct Objective {
     }
 };
 
+// The largest value of slope z - ridge z^2 / 2 for z between 0 and bound.
+inline double largest_gain(double slope, double bound, double ridge) {
+    const double z = ridge > 0 ? std::clamp(slope / ridge, 0.0, bound) : bound;
+    return z * (slope - ridge * z / 2);
+}
+
 // The dual objective, and the duality gap with intercept b. The loss of a row is the largest value
 // that its coefficient could add to the dual.
 template <class T>
@@ -53,10 +63,11 @@ Objective objective(const SmallProblem<T>& problem, double b) {
     const double l1 = problem.l1_weight;
     for (Index i = 0; i < problem.n; ++i) {
         const double z = problem.z[i], f = problem.F[i], slope = f + b - problem.linear[i];
-        const double loss = std::max({0.0, -problem.upper[i] * (slope + l1),  //
-                                      -problem.lower[i] * (slope - l1)});
-        sums.gap += z * slope + l1 * std::abs(z) + loss;
-        sums.dual += z * (problem.linear[i] - f / 2) - l1 * std::abs(z);
+        const double ridge = problem.ridge_of(i), penalty = l1 * std::abs(z) + ridge * z * z / 2;
+        const double loss = std::max({0.0, largest_gain(-(slope + l1), problem.upper[i], ridge),
+                                      largest_gain(slope - l1, -problem.lower[i], ridge)});
+        sums.gap += z * slope + penalty + loss;
+        sums.dual += z * (problem.linear[i] - f / 2) - penalty;
     }
     return sums;
 }
@@ -82,7 +93,7 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
     const int patience = 10;  // checks without a better dual objective before giving up
     std::vector<T> g(static_cast<std::size_t>(problem.n));
     Smo<T, Matrix> smo(problem.n, K, problem.lower, problem.upper,
-                       static_cast<T>(problem.l1_weight), problem.z, g.data());
+                       static_cast<T>(problem.l1_weight), problem.ridge, problem.z, g.data());
     SmallResult result{0, 0};
     double violation = first_violation, best = -std::numeric_limits<double>::infinity();
     int since_best = 0;
@@ -93,7 +104,8 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
     for (;;) {
         double size = unit;
         for (Index i = 0; i < problem.n; ++i) {
-            g[i] = static_cast<T>(problem.F[i] - problem.linear[i]);
+            g[i] = static_cast<T>(problem.F[i] + problem.ridge_of(i) * problem.z[i] -
+                                  problem.linear[i]);
             size = std::max(size, std::abs(problem.F[i]));
         }
         const double least = 4 * eps * size;
@@ -106,7 +118,8 @@ SmallResult solve_small(Matrix& K, const SmallProblem<T>& problem, double tol, I
             solved = steps < left;
             left -= steps;
             for (Index i = 0; i < problem.n; ++i)
-                problem.F[i] = static_cast<double>(g[i]) + problem.linear[i];
+                problem.F[i] = static_cast<double>(g[i]) + problem.linear[i] -
+                               problem.ridge_of(i) * problem.z[i];
             const double gap = objective(problem, smo.intercept()).relative_gap();
             far = gap > tol && violation > least && !watch.stopped();
             if (solved && far) decrease_violation(gap);

@@ -1,11 +1,13 @@
 // Sequential minimal optimization on a dense kernel matrix:
 //
-//     min 1/2 z'Kz - linear'z + l1_weight |z|_1   subject to   lower <= z <= upper,  sum z fixed.
+//     min 1/2 z'(K + diag(ridge))z - linear'z + l1_weight |z|_1
+//     subject to   lower <= z <= upper,  sum z fixed.
 //
 // A step moves weight from one variable to another: z_i += d, z_j -= d, with i where the gradient
-// g = Kz - linear falls most steeply and j the partner that gains most (the second-order choice of
-// Fan, Chen and Lin, 2005). Coefficients carry their signs, so labels never appear. The l1 term
-// adds to or subtracts from the slope, depending on the sign of z, and no step crosses 0.
+// g = (K + diag(ridge))z - linear falls most steeply and j the partner that gains most (the
+// second-order choice of Fan, Chen and Lin, 2005). Coefficients carry their signs, so labels never
+// appear. The l1 term adds to or subtracts from the slope, depending on the sign of z, and no step
+// crosses 0.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -40,6 +42,7 @@ class Smo {
     Matrix& K;
     const T *const lower, *const upper;
     const T l1_weight;
+    const T* const ridge;  // may be null
     T *const z, *const g;
     std::vector<T> diagonal;
     // Slope of the l1 term for a step up and for a step down; huge where z is at that bound.
@@ -106,6 +109,10 @@ class Smo {
         drift += static_cast<double>(z[i]) + z[j] - before;
         update_costs(i);
         update_costs(j);
+        if (ridge) {
+            g[i] += length * ridge[i];
+            g[j] -= length * ridge[j];
+        }
         i = update_gradient(row, K.row(j), length);
         return true;
     }
@@ -126,6 +133,7 @@ class Smo {
         z[at] = static_cast<T>(before - drift);
         const T* row = K.row(at);
         for (Index k = 0; k < q; ++k) g[k] += (z[at] - before) * row[k];
+        if (ridge) g[at] += (z[at] - before) * ridge[at];
         drift = 0;
     }
 
@@ -139,15 +147,16 @@ class Smo {
 
   public:
     // K is q x q; z and g are updated in place. Results do not depend on the number of threads.
-    Smo(Index q, Matrix& K, const T* lower, const T* upper, T l1_weight, T* z, T* g,
+    Smo(Index q, Matrix& K, const T* lower, const T* upper, T l1_weight, const T* ridge, T* z, T* g,
         int n_threads = 1)
-        : q(q), K(K), lower(lower), upper(upper), l1_weight(l1_weight), z(z), g(g), diagonal(q),
-          rise_cost(q), fall_cost(q),
+        : q(q), K(K), lower(lower), upper(upper), l1_weight(l1_weight), ridge(ridge), z(z), g(g),
+          diagonal(q), rise_cost(q), fall_cost(q),
           part_size(n_threads > 1 ? rows_per_part : std::max<Index>(q, 1)),
           parts(static_cast<std::size_t>((q + part_size - 1) / part_size)),
           team(n_threads, static_cast<Index>(parts.size())) {
         for (Index i = 0; i < q; ++i) {
             diagonal[i] = K.diagonal(i);
+            if (ridge) diagonal[i] += ridge[i];
             update_costs(i);
         }
     }
@@ -206,12 +215,12 @@ inline int team_size(Index q) {
 }
 
 // Several problems on parts of one matrix K with leading dimension ld: problem c has the variables
-// members[offsets[c] : offsets[c + 1]] of K, the same slice of lower, upper, z and g, and
+// members[offsets[c] : offsets[c + 1]] of K, the same slice of lower, upper, ridge, z and g, and
 // l1_weight[c]. Writes the number of steps of each problem to `steps`.
 template <class T>
 void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Index* members,
-         const T* lower, const T* upper, const double* l1_weight, T* z, T* g, const double* tol,
-         Index max_steps, Index* steps, Watch& watch) {
+         const T* lower, const T* upper, const double* l1_weight, const T* ridge, T* z, T* g,
+         const double* tol, Index max_steps, Index* steps, Watch& watch) {
     Index largest = 0;
     for (Index c = 0; c < n_problems; ++c) largest = std::max(largest, offsets[c + 1] - offsets[c]);
     const bool side_by_side = n_problems >= team_size(largest);
@@ -236,10 +245,10 @@ void smo(const T* K, Index ld, Index n_problems, const Index* offsets, const Ind
         }
         DenseMatrix<T> matrix{part, stride};
         const int n_threads = side_by_side ? 1 : team_size(q);
-        steps[c] =
-            Smo<T, DenseMatrix<T>>(q, matrix, lower + begin, upper + begin,
-                                   static_cast<T>(l1_weight[c]), z + begin, g + begin, n_threads)
-                .run(static_cast<T>(tol[c]), max_steps, watch);
+        steps[c] = Smo<T, DenseMatrix<T>>(
+                       q, matrix, lower + begin, upper + begin, static_cast<T>(l1_weight[c]),
+                       ridge ? ridge + begin : nullptr, z + begin, g + begin, n_threads)
+                       .run(static_cast<T>(tol[c]), max_steps, watch);
     };
     if (side_by_side)
         watched_for(n_problems, watch, solve);

@@ -258,6 +258,7 @@ def smo(
     max_steps: int,
     steps: _Indices,
     stop: Callable[[], object] | None = None,
+    ridge: _Floats | None = None,
 ) -> None: ...
 def add_transposed_product(block: _Floats, W: _Floats, out: _Floats) -> None: ...
 
@@ -275,6 +276,7 @@ def solve_small(
     tol: float,
     max_steps: int,
     stop: Callable[[], object] | None = None,
+    ridge: _Floats | None = None,
 ) -> tuple[int, float]: ...
 @overload
 def solve_parts(
@@ -295,6 +297,7 @@ def solve_parts(
     intercept: NDArray[np.float64],
     steps: _Indices,
     stop: Callable[[], object] | None = None,
+    ridge: _Floats | None = None,
 ) -> None: ...
 @overload
 def solve_parts(
@@ -314,4 +317,5 @@ def solve_parts(
     intercept: NDArray[np.float64],
     steps: _Indices,
     stop: Callable[[], object] | None = None,
+    ridge: _Floats | None = None,
 ) -> None: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,53 +11,13 @@ from numpy.typing import NDArray
 from hssvm import _core
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
+from hssvm.problems.intercepts import optimal_intercepts
+from hssvm.problems.objective import Objective
 from hssvm.problems.parts import BaseProblem, Part
-from hssvm.problems.weighted_quantiles import MASS_ROUNDING, weighted_quantiles
+from hssvm.problems.shift import ProxSums
 
 LOSS_BLOCK = 2**18
 """Number of losses that are computed at a time."""
-
-QUANTILE_COLUMNS = 64
-"""Number of columns whose intercepts are computed together if there are several ranks. A single
-rank computes them one at a time, to save memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class Objective:
-    """Objective values at a feasible z, one per column.
-
-    Attributes
-    ----------
-    primal, dual, intercept : (k,) float64
-    floor : (k,) float64
-        Smallest scale of the gap, for values that are close to 0 by cancellation; see
-        `Problem.floor`.
-    """
-
-    primal: NDArray[np.float64]
-    dual: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    floor: NDArray[np.float64]
-
-    @property
-    def size(self) -> NDArray[np.float64]:
-        """Scale of the gap, (k,): the largest of |primal|, |dual| and floor, or 1 if all are 0."""
-        size = np.maximum(np.maximum(np.abs(self.primal), np.abs(self.dual)), self.floor)
-        return np.where(size > 0, size, 1.0)
-
-    @property
-    def gap(self) -> NDArray[np.float64]:
-        """Relative duality gap, (k,)."""
-        return (self.primal - self.dual) / self.size
-
-
-@dataclass(frozen=True, eq=False)
-class ProxSums:
-    """Column sums of a prox, (k,) each: of z, of abs(z), and of 1 / beta over the free z."""
-
-    z: NDArray[np.float64]
-    abs_z: NDArray[np.float64]
-    slope: NDArray[np.float64]
 
 
 class Problem(BaseProblem):
@@ -66,16 +25,20 @@ class Problem(BaseProblem):
 
     ::
 
-        min  1/2 z'Kz - linear'z + l1_weight |z|_1    lower <= z <= upper,  sum z = equality_rhs
+        min  1/2 z'Kz - linear'z + l1_weight |z|_1 + 1/2 sum_i ridge_i z_i^2
+
+             lower <= z <= upper,  sum z = equality_rhs
 
     The primal is ``1/2 |w|^2 + b equality_rhs + sum of the losses``. The loss of a row at ``t = f +
-    b`` is the largest value that its coefficient could add to the dual, ``max(0, upper (linear -
-    l1_weight - t), lower (linear + l1_weight - t))``.
+    b`` is the largest value that its coefficient could add to the dual. Without a ridge, it is
+    ``max(0, upper (linear - l1_weight - t), lower (linear + l1_weight - t))``; with one, it starts
+    like ``(linear - l1_weight - t)^2 / (2 ridge)``, and becomes linear where z reaches its bound.
 
     Parameters
     ----------
     lower, upper : (n, k)
-        ``lower <= 0 <= upper``. If both are 0, the row is excluded, as in cross-validation.
+        ``lower <= 0 <= upper``. If both are 0, the row is excluded, as in cross-validation. They
+        may be infinite if there is a ridge.
     linear : (n, k)
     l1_weight : (k,)
         Weight of abs(z).
@@ -83,6 +46,8 @@ class Problem(BaseProblem):
         Required sum of z, over the rows of all ranks.
     communicator : Communicator, default=SERIAL
         Connects the ranks that hold the rows. Sums and objective values are over all rows.
+    ridge : (n,), optional
+        Positive; None means 0.
 
     Examples
     --------
@@ -114,6 +79,7 @@ class Problem(BaseProblem):
         l1_weight: NDArray[np.float64],
         equality_rhs: NDArray[np.float64],
         communicator: Communicator = SERIAL,
+        ridge: Floats | None = None,
     ) -> None:
         self.communicator = communicator
         self.lower = np.ascontiguousarray(lower)
@@ -121,6 +87,7 @@ class Problem(BaseProblem):
         self.linear = np.ascontiguousarray(linear)
         self.l1_weight = l1_weight
         self.equality_rhs = equality_rhs
+        self.ridge = ridge
 
     @property
     def n(self) -> int:
@@ -140,7 +107,8 @@ class Problem(BaseProblem):
     @property
     def arrays(self) -> tuple[Floats, ...]:
         """Everything that determines the problem."""
-        return self.lower, self.upper, self.linear, self.l1_weight, self.equality_rhs
+        ridge = () if self.ridge is None else (self.ridge,)
+        return self.lower, self.upper, self.linear, self.l1_weight, self.equality_rhs, *ridge
 
     @property
     def reach(self) -> Floats:
@@ -166,6 +134,8 @@ class Problem(BaseProblem):
         part = copy(self)
         for name in ("lower", "upper", "linear"):
             setattr(part, name, np.ascontiguousarray(getattr(self, name)[index]))
+        if self.ridge is not None and not isinstance(index, tuple):  # rows, not columns
+            part.ridge = self.ridge[index]
         return part
 
     def part(self, index: int) -> Part:
@@ -180,7 +150,9 @@ class Problem(BaseProblem):
     def using(self, used: NDArray[np.bool_]) -> Self:
         """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
         restricted = copy(self)
-        restricted.lower, restricted.upper = self.lower * used, self.upper * used
+        zero = self.dtype.type(0)
+        restricted.lower = np.where(used, self.lower, zero)
+        restricted.upper = np.where(used, self.upper, zero)
         return restricted
 
     def excluding(self, excluded: NDArray[np.bool_]) -> Self:
@@ -191,51 +163,54 @@ class Problem(BaseProblem):
         copies = self.columns(np.tile(np.arange(self.k), excluded.shape[1]))
         return copies.using(~np.repeat(excluded, self.k, axis=1))
 
+    def ridge_at(self, rows: NDArray[np.int64]) -> Floats:
+        """Ridge of m rows, (m,)."""
+        return np.zeros(rows.size, self.dtype) if self.ridge is None else self.ridge[rows]
+
     def penalty(self, rows: NDArray[np.int64], Z: Floats) -> NDArray[np.float64]:
         """h(z) at m rows and their feasible coefficients, (m, k)."""
         penalty: NDArray[np.float64] = self.l1_weight * np.abs(Z)
+        if self.ridge is not None:
+            penalty += self.ridge[rows, None] * Z.astype(np.float64) ** 2 / 2
         return penalty
+
+    def gradient(self, Z: Floats, F: Floats, rows: Any = slice(None)) -> Floats:
+        """``K Z + ridge Z - linear`` at some rows, (m, k), given Z and ``F = K Z`` there."""
+        if self.ridge is None:
+            return F - self.linear[rows]
+        return F + self.ridge[rows, None] * Z - self.linear[rows]
 
     def losses(
         self, rows: NDArray[np.int64], F: Floats, intercept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Losses of m rows at decision values ``F + intercept``; (m, k)."""
         above = F + intercept - self.linear[rows]
-        rise = -self.upper[rows] * (above + self.l1_weight)
-        fall = -self.lower[rows] * (above - self.l1_weight)
+        rise = self._gain(rows, -(above + self.l1_weight), self.upper[rows])
+        fall = self._gain(rows, above - self.l1_weight, -self.lower[rows])
         return np.maximum(np.maximum(rise, fall), 0)
 
-    def breakpoints(
-        self, j: int, f: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Breakpoints of the piecewise linear ``b r + loss(f + b)`` in b; r is `equality_rhs`.
-
-        Parameters
-        ----------
-        j : int
-            Column.
-        f : (n,)
-
-        Returns
-        -------
-        points, weight : (m,)
-            At each point, the slope increases by the weight.
-        mass : float
-            The contribution of these rows to minus the slope as b goes to minus infinity, without
-            r.
-        """
-        middle = self.linear[:, j] - f
-        lower, upper = (side[:, j].astype(np.float64) for side in (self.lower, self.upper))
-        up, down = np.flatnonzero(upper), np.flatnonzero(lower)
-        points = np.concatenate([middle[up] - self.l1_weight[j], middle[down] + self.l1_weight[j]])
-        return points, np.concatenate([upper[up], -lower[down]]), float(upper.sum())
+    def _gain(
+        self, rows: NDArray[np.int64], slope: NDArray[np.float64], bound: Floats
+    ) -> NDArray[np.float64]:
+        """Largest ``z slope - ridge z^2 / 2`` for z between 0 and a bound, if slope > 0; (m, k)."""
+        if self.ridge is None:
+            return bound * slope
+        ridge = self.ridge[rows, None].astype(np.float64)
+        z = np.clip(slope / ridge, 0, bound)
+        return z * (slope - ridge * z / 2)
 
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|z|`` in the box, relative to the size of the decision values, (k,)."""
         return self._largest()
 
+    def _unit(self) -> NDArray[np.float64]:
+        """Size of the decision values, (k,)."""
+        return np.ones(self.k)
+
     def _largest(self) -> NDArray[np.float64]:
         largest = np.maximum(-self.lower.min(axis=0), self.upper.max(axis=0)).astype(np.float64)
+        if self.ridge is not None:  # a larger z would reduce the dual at f = 0
+            largest = np.minimum(largest, self._unit() / self.ridge.min())
         return self.communicator.allreduce(largest, "max")
 
     def decision_size(self) -> NDArray[np.float64]:
@@ -256,9 +231,22 @@ class Problem(BaseProblem):
 
         V is (n, k), beta (n,), tau (k,).
         """
+        if self.ridge is not None:  # complete the square
+            V, beta = V * (beta / (beta + self.ridge))[:, None], beta + self.ridge
+        return self.plain_prox(V, beta, tau)
+
+    def plain_prox(
+        self, V: Floats, beta: Floats, tau: NDArray[np.float64]
+    ) -> tuple[Floats, ProxSums]:
+        """Return the prox of h without its ridge."""
         Z, sums = np.empty_like(V), np.empty((3, self.k))
         _core.shifted_prox(V, beta, tau, self.lower, self.upper, self.l1_weight, Z, sums)
         return Z, ProxSums(*self.communicator.allreduce(sums))
+
+    def prox_start(self, Z: Floats, beta: Floats) -> Floats:
+        """Return the V whose prox, for tau = 0, is Z, if Z is in the box."""
+        V: Floats = Z + (self.l1_weight * np.sign(Z) / beta[:, None]).astype(Z.dtype)
+        return V if self.ridge is None else V + (self.ridge / beta)[:, None] * Z
 
     def free(self, Z: Floats) -> NDArray[np.bool_]:
         """Mask (n, k) of the entries of Z at which h is smooth, so that z can move both ways."""
@@ -270,24 +258,15 @@ class Problem(BaseProblem):
 
     def evaluate(self, Z: Floats, F: Floats) -> Objective:
         """Objective values at a feasible `Z`, with ``F = K Z`` and the optimal intercept."""
-        sums, intercept = np.empty((3, self.k)), np.empty(self.k)
-        step = 1 if self.communicator.size == 1 else QUANTILE_COLUMNS
-        for begin in range(0, self.k, step):
-            columns = range(begin, min(begin + step, self.k))
-            breakpoints = []
-            for j in columns:
-                z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
-                linear = self.linear[:, j].astype(np.float64) @ z
-                linear -= self.l1_weight[j] * np.abs(z).sum()
-                sums[:, j] = z @ f / 2, linear, self.floor(j, z)
-                breakpoints.append(self.breakpoints(j, f))
-            points, weights, mass = zip(*breakpoints, strict=True)
-            total_mass = self.communicator.allreduce(np.array(mass))
-            total_mass = total_mass - self.equality_rhs[list(columns)]
-            # with costs rounded to float32, sums in float64 would miss a flat minimum
-            rtol = max(MASS_ROUNDING, 4 * float(np.finfo(self.dtype).eps))
-            found = weighted_quantiles(points, weights, total_mass, self.communicator, rtol)
-            intercept[list(columns)] = found
+        sums = np.empty((3, self.k))
+        for j in range(self.k):
+            z, f = Z[:, j].astype(np.float64), F[:, j].astype(np.float64)
+            linear = self.linear[:, j].astype(np.float64) @ z
+            linear -= self.l1_weight[j] * np.abs(z).sum()
+            if self.ridge is not None:
+                linear -= self.ridge @ z**2 / 2
+            sums[:, j] = z @ f / 2, linear, self.floor(j, z)
+        intercept = optimal_intercepts(self, F)
         loss = np.zeros(self.k)
         step = max(1, LOSS_BLOCK // self.k)
         for begin in range(0, self.n, step):

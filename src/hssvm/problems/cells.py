@@ -98,9 +98,10 @@ class CellProblems(PartedProblem):
         rows = np.concatenate([self._rows(index) for index in indices.tolist()])
         offsets = np.concatenate([[0], np.cumsum(self.part_sizes[indices])])
         problem = self.problem
+        ridge = None if problem.ridge is None else problem.ridge[rows]
         return PartBatch(
             offsets, Places(rows), problem.lower[rows], problem.upper[rows],
-            problem.linear[rows], problem.l1_weight,
+            problem.linear[rows], problem.l1_weight, ridge,
         )  # fmt: skip
 
     def _rows(self, index: int) -> NDArray[np.int64]:

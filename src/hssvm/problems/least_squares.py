@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import Any, Self
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Objective
+from hssvm.problems.objective import Objective
 from hssvm.problems.regression import RegressionProblem
 
 LARGEST_RIDGE = 1e12
@@ -41,11 +38,12 @@ class LeastSquaresProblem(RegressionProblem):
     array([0.])
     """
 
+    ridge: Floats
+
     def __init__(self, y: Floats, ridge: Floats, communicator: Communicator = SERIAL) -> None:
         used = np.broadcast_to(np.isfinite(ridge)[:, None], y.shape)
         bound, zero = np.where(used, np.inf, 0).astype(y.dtype), np.zeros(y.shape[1])
-        super().__init__(-bound, bound, y, zero, zero, communicator)
-        self.ridge = ridge
+        super().__init__(-bound, bound, y, zero, zero, communicator, ridge)
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -61,27 +59,9 @@ class LeastSquaresProblem(RegressionProblem):
         excluded = min(LARGEST_RIDGE * largest, 1e-3 * float(np.finfo(self.dtype).max))
         return np.where(finite, self.ridge, excluded).astype(self.dtype)
 
-    @property
-    def arrays(self) -> tuple[Floats, ...]:
-        """Everything that determines the problem."""
-        return *super().arrays, self.ridge
-
     def support(self, Z: Floats) -> NDArray[np.int64]:
         """Indices of the rows that are not excluded: all of them count, whatever their targets."""
         return np.flatnonzero(self.used.any(axis=1))
-
-    def using(self, used: NDArray[np.bool_]) -> Self:
-        """Return the problem in which only the coefficients of a mask (n, k) may differ from 0."""
-        restricted = copy(self)
-        restricted.upper = np.where(used, self.upper, 0).astype(self.dtype)
-        restricted.lower = -restricted.upper
-        return restricted
-
-    def _at(self, index: Any) -> Self:
-        part = super()._at(index)
-        if not isinstance(index, tuple):  # rows, not columns
-            part.ridge = self.ridge[index]
-        return part
 
     def penalty(self, rows: NDArray[np.int64], Z: Floats) -> NDArray[np.float64]:
         """``1/2 ridge z^2`` at m rows, (m, k)."""

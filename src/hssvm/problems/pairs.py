@@ -27,6 +27,8 @@ class PairsProblem(BaseProblem):
     n_classes : int
     used : (n, n_classes - 1) bool, optional
         Packed coefficients that may differ from 0; else all.
+    problem_type : type, default=SVCProblem
+        Of each pair.
 
     Examples
     --------
@@ -45,11 +47,13 @@ class PairsProblem(BaseProblem):
         cost: Floats,
         n_classes: int,
         used: NDArray[np.bool_] | None = None,
+        problem_type: type[SVCProblem] = SVCProblem,
     ) -> None:
         self.codes = codes
         self.cost = cost
         self.n_classes = n_classes
         self.used = used
+        self.problem_type = problem_type
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(1, n_classes))
         self._rows = np.split(order, ends)
@@ -89,11 +93,12 @@ class PairsProblem(BaseProblem):
     def rows(self, index: NDArray[Any]) -> PairsProblem:
         """Return the problem restricted to the given rows."""
         used = None if self.used is None else self.used[index]
-        return PairsProblem(self.codes[index], self.cost[index], self.n_classes, used)
+        codes, cost = self.codes[index], self.cost[index]
+        return PairsProblem(codes, cost, self.n_classes, used, self.problem_type)
 
     def using(self, used: NDArray[np.bool_]) -> PairsProblem:
         """Return the problem in which only the coefficients of a mask may differ from 0."""
-        return PairsProblem(self.codes, self.cost, self.n_classes, used)
+        return PairsProblem(self.codes, self.cost, self.n_classes, used, self.problem_type)
 
     @property
     def column_of(self) -> NDArray[np.int64]:
@@ -127,7 +132,7 @@ class PairsProblem(BaseProblem):
         bound = np.concatenate([self.cost[ours], -self.cost[theirs]])[:, None]
         columns = np.repeat([second - 1, first], [ours.size, theirs.size])
         places = Places(np.concatenate([ours, theirs]), columns)
-        return Part(SVCProblem(bound), slice(index, index + 1), places)
+        return Part(self.problem_type(bound), slice(index, index + 1), places)
 
     def support(self, Z: Floats) -> NDArray[np.int64]:
         """Indices of the rows with nonzero coefficients, by class."""
@@ -151,8 +156,11 @@ class PairsProblem(BaseProblem):
         offsets = np.concatenate([[0], np.cumsum(sizes)[1::2]])
         bound = (self.cost[rows] * np.repeat(signs, sizes))[:, None]
         places = Places(rows, np.repeat(others, sizes))
-        lower, upper = np.minimum(bound, 0), np.maximum(bound, 0)
-        return PartBatch(offsets, places, lower, upper, np.sign(bound), np.zeros(1))
+        problem = self.problem_type(bound)
+        return PartBatch(
+            offsets, places, problem.lower, problem.upper, problem.linear, problem.l1_weight,
+            problem.ridge,
+        )  # fmt: skip
 
     def _used_rows(self, own: int, column: int) -> NDArray[np.int64]:
         """Rows of a class whose coefficients in a column are used."""

@@ -89,6 +89,7 @@ class PartBatch:
         Where the m coefficients of each column are in the whole problem.
     lower, upper, linear : (m, width)
     l1_weight : (width,)
+    ridge : (m,) or None
         See `Problem`.
     """
 
@@ -98,6 +99,7 @@ class PartBatch:
     upper: Floats
     linear: Floats
     l1_weight: NDArray[np.float64]
+    ridge: Floats | None
 
 
 class PartedProblem(ABC):

@@ -13,7 +13,11 @@ class RegressionProblem(Problem):
 
     def scale(self) -> NDArray[np.float64]:
         """Largest ``|z|`` divided by the standard deviation of y, (k,)."""
+        return super().scale() / self._unit()
+
+    def _unit(self) -> NDArray[np.float64]:
+        """Standard deviation of y, or 1 if it is 0, (k,)."""
         y = self.linear.astype(np.float64)
         n, total = self.communicator.allreduce(np.stack([np.full(self.k, self.n), y.sum(axis=0)]))
         spread = np.sqrt(self.communicator.allreduce(((y - total / n) ** 2).sum(axis=0)) / n)
-        return super().scale() / np.where(spread > 0, spread, 1)
+        return np.where(spread > 0, spread, 1)

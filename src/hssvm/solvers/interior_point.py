@@ -14,6 +14,8 @@ Eliminating all but dz and db leaves a linear system of the size of K::
 
     (K + D) dz + db = h,    sum dz = r - sum z,    1 / D = sum of 1 / (s / a + t / w) over sides.
 
+A ridge is a part of K here, and an infinite bound is replaced by one that no solution reaches.
+
 This is the predictor-corrector method of Mehrotra (1992). Its iterates approach a vertex: most
 coefficients are 0 or at their bounds. This vertex is computed from every iterate and returned.
 """
@@ -28,7 +30,8 @@ import scipy.linalg
 from hssvm._threads import with_serial_blas
 from hssvm.kernels.base import Floats
 from hssvm.kernels.lazy import LazyKernelMatrix
-from hssvm.problems.base import Objective, Problem
+from hssvm.problems.base import Problem
+from hssvm.problems.objective import Objective
 from hssvm.progress import Gap, emit
 from hssvm.solvers.equality import nearest_feasible
 from hssvm.solvers.polish import solve_with_sum
@@ -80,6 +83,8 @@ def solve_interior(
     if left.size == 0:
         return solved
     K = np.asarray(kernel_matrix.kernel.block(kernel_matrix.X.astype(np.float64)), np.float64)
+    if problem.ridge is not None:
+        K[np.diag_indices(problem.n)] += problem.ridge
     for j in left.tolist():
         run = _Run(problem.columns(np.array([j])), K)
         best, best_at = np.inf, 0
@@ -111,6 +116,10 @@ class _Run:
     def __init__(self, problem: Problem, K: Floats) -> None:
         lower, upper = (side[:, 0].astype(np.float64) for side in problem.box(np.arange(problem.n)))
         linear = problem.linear[:, 0].astype(np.float64)
+        if problem.ridge is not None:  # z'Kz + sum ridge z^2 <= linear'z at a solution
+            ridge = problem.ridge.astype(np.float64)
+            most = np.sqrt((linear**2 / ridge).sum() / ridge)
+            lower, upper = np.maximum(lower, -2 * most), np.minimum(upper, 2 * most)
         self.problem, self.K = problem, K
         self.linear, self.l1_weight = linear, float(problem.l1_weight[0])
         self.rows = np.concatenate([np.flatnonzero(upper > 0), np.flatnonzero(lower < 0)])
@@ -144,7 +153,7 @@ class _Run:
         """Update column j by the vertex that the iterates approach."""
         solution.update(np.array([j]), *self.evaluate(self.vertex()))
         z = self.sums(self.sign * self.a)
-        unrounded = self.problem.evaluate(z[:, None], (self.K @ z)[:, None])
+        unrounded = self.problem.evaluate(z[:, None], self.values(z)[:, None])
         self.least_gap = min(self.least_gap, abs(float(unrounded.gap[0])))
         inside = self.evaluate(z)
         if inside[2].gap[0] < self.inside[2].gap[0]:
@@ -154,8 +163,13 @@ class _Run:
         """Z, F and the objectives at the feasible point nearest to z."""
         weights = np.ones(z.size, self.problem.dtype)
         Z = nearest_feasible(self.problem, z[:, None].astype(weights.dtype), weights)
-        F = self.K @ Z.astype(np.float64)
+        F = self.values(Z.astype(np.float64))
         return Z, F, self.problem.evaluate(Z, F)
+
+    def values(self, Z: Floats) -> Floats:
+        """Decision values without the intercept, (n,) or (n, 1)."""
+        F: Floats = self.K @ Z
+        return F if self.problem.ridge is None else F - (self.problem.ridge * Z.T).T
 
     def vertex(self) -> Floats:
         """Return z with sides that approach a bound set to it, and the others optimal."""

@@ -27,7 +27,7 @@ def violations(
     problem : Problem
     rows : (m,) int64
     Z, gradient : (m, k)
-        At these rows; ``gradient = K Z - linear``.
+        At these rows; see `Problem.gradient`.
     solved : (q,) int64, optional
         Positions, among these rows, of rows for which the problem has been solved. They determine
         b: a single row with a large violation would otherwise shift b so far that thousands of
@@ -76,6 +76,7 @@ def optimal_scale(
     linear = np.einsum("ij,ij->j", problem.linear[rows], Z, dtype=np.float64)
     linear -= problem.l1_weight * np.abs(Z).sum(axis=0, dtype=np.float64)
     quadratic = np.einsum("ij,ij->j", Z, F, dtype=np.float64)
+    quadratic += problem.ridge_at(rows) @ Z.astype(np.float64) ** 2
     linear, quadratic = problem.communicator.allreduce(np.stack([linear, quadratic]))
     factor = np.clip(linear / np.where(quadratic > 0, quadratic, 1), 0, 1)
     return np.where(problem.equality_rhs == 0, factor, 1.0)

@@ -2,7 +2,7 @@
 
 If the set B of variables at a bound is known, the free variables F solve a linear system::
 
-    K_FF z_F + K_FB z_B - linear_F + l1_weight sign(z_F) + b = 0,    sum z = r.
+    (K_FF + diag(ridge)) z_F + K_FB z_B - linear_F + l1_weight sign(z_F) + b = 0,    sum z = r.
 
 F is estimated from ``t = z - (K z + b - linear) / scale``: the rows where prox(t) is inside the
 box. Repeated steps are a semismooth Newton method: near the solution a few of them are exact, far
@@ -120,6 +120,9 @@ def active_set_step(
         residual = -gradient[free].astype(np.float64) - problem.l1_weight * np.sign(start[free])
         residual -= kernel_matrix.product(free, moved, start[moved] - Z[moved])
         K = kernel_matrix.kernel.block(kernel_matrix.X[free].astype(np.float64))
+        if problem.ridge is not None:
+            residual -= problem.ridge[free, None] * start[free]
+            K[np.diag_indices(free.size)] += problem.ridge[free]
         excess = start.sum(dtype=np.float64) - problem.equality_rhs[0]
         start[free, 0] += solve_with_sum(K, residual[:, 0], -excess).astype(problem.dtype)
     Z = nearest_feasible(problem, start, scales)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hssvm.problems.base import Objective, Problem
+from hssvm.problems.base import Problem
+from hssvm.problems.objective import Objective
 from hssvm.solvers.lazy_product import LazyProduct
 from hssvm.solvers.optimality import violations
 
@@ -45,7 +46,7 @@ def evaluate(
     values = problem.evaluate(product.Z, product.F)
     if product.Z.dtype == np.float64:
         return values
-    every_row, gradient = np.arange(problem.n), product.F - problem.linear
+    every_row, gradient = np.arange(problem.n), problem.gradient(product.Z, product.F)
     violation, max_violation, _ = violations(problem, every_row, product.Z, gradient)
     # the intercepts of the gap and of the violations differ by at most half the largest violation
     held_by = -violation - np.maximum(max_violation, 0) / 2
@@ -54,6 +55,9 @@ def evaluate(
     open_rows = held_by < CAUTION * largest * error
     lower, upper = problem.box(every_row)
     farthest = np.maximum(upper - product.Z, product.Z - lower)
+    if problem.ridge is not None:  # the losses ask for a z near the present one
+        near = (np.maximum(violation, 0) + error) / problem.ridge[:, None]
+        farthest = np.minimum(farthest, near)
     total = np.einsum("ij,ij->j", farthest, error * open_rows)
     error_of_gap = typical * problem.communicator.allreduce(total) / values.size
     blurred = error_of_gap > BLUR * np.maximum(values.gap, tol)

@@ -70,7 +70,7 @@ def solve_small(
             max_steps = int(min(call_steps, max_iter - solution.n_iter[j]))
             steps, _ = solve(
                 column.linear[:, 0], lower[:, 0], upper[:, 0], float(column.l1_weight[0]),
-                z[:, 0], F[:, 0], tol, max_steps, stop,
+                z[:, 0], F[:, 0], tol, max_steps, stop, column.ridge,
             )  # fmt: skip
             work += per_step * steps
             solution.update(index, z, F, column.evaluate(z, F))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hssvm.kernels.base import Floats
-from hssvm.problems.base import Objective, Problem
+from hssvm.problems.base import Problem
+from hssvm.problems.objective import Objective
 
 
 class Status(Enum):
@@ -72,7 +73,7 @@ class Solution:
     F : (n, k)
         ``K Z``: decision values at the rows, without the intercept.
     primal, dual, intercept, gap : (k,) float64
-        `gap` is relative; see `hssvm.problems.base.Objective`.
+        `gap` is relative; see `hssvm.problems.Objective`.
     n_iter : (k,) int
         Number of iterations of ADMM or an interior-point method, of SMO steps, or of active-set
         steps.

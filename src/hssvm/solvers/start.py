@@ -44,7 +44,7 @@ def choose_start(
     trial = kernel_matrix.product(rows, *kernel_matrix.share(support, Z[support]))
     poor = optimal_scale(problem, rows, Z[rows], trial) < MIN_START_SCALE
     Z[:, poor] = 0
-    gradient = start.F + start.intercept - problem.linear
+    gradient = problem.gradient(start.Z, start.F + start.intercept)
     violation, _, _ = violations(problem, np.arange(problem.n), start.Z, gradient)
     violation = violation / problem.decision_size()
     near = violation[:, ~poor].max(axis=1, initial=-np.inf) > -WATCH_FIRST

@@ -18,8 +18,8 @@ class Subproblem:
     ----------
     members : (m,) int64
         Positions of the rows in the working set, ascending.
-    z, gradient, lower, upper : (m,)
-        Coefficients, ``K z - linear`` and the box at these rows.
+    z, gradient, lower, upper, ridge : (m,)
+        Coefficients, gradient, box and ridge at these rows; see `Problem`.
     l1_weight : float
     tol : float
         Largest violation at which the subproblem counts as solved.
@@ -30,6 +30,7 @@ class Subproblem:
     gradient: Floats
     lower: Floats
     upper: Floats
+    ridge: Floats
     l1_weight: float
     tol: float
 
@@ -39,6 +40,7 @@ def make_subproblems(
     gradient: Floats,
     lower: Floats,
     upper: Floats,
+    ridge: Floats,
     relative: NDArray[np.float64],
     l1_weight: NDArray[np.float64],
     goal: NDArray[np.float64],
@@ -49,6 +51,7 @@ def make_subproblems(
     ----------
     Z, gradient, lower, upper : (q, k)
         At the rows of the working set.
+    ridge : (q,)
     relative : (q, k)
         Violations relative to the largest.
     l1_weight : (k,)
@@ -67,6 +70,7 @@ def make_subproblems(
                 gradient[members, j],
                 lower[members, j],
                 upper[members, j],
+                ridge[members],
                 float(l1_weight[j]),
                 float(goal[j]),
             )

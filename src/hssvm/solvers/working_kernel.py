@@ -154,9 +154,9 @@ class WorkingKernel:
         steps : (len(subproblems),) int64
         """
         ends = np.concatenate([[0], np.cumsum([part.members.size for part in subproblems])])
-        z, gradient, lower, upper = (
+        z, gradient, lower, upper, ridge = (
             np.concatenate([getattr(part, name) for part in subproblems])
-            for name in ("z", "gradient", "lower", "upper")
+            for name in ("z", "gradient", "lower", "upper", "ridge")
         )
         members = np.concatenate([part.members for part in subproblems])
         l1_weight, tol = (
@@ -166,7 +166,7 @@ class WorkingKernel:
         with self.kernel_matrix.communicator.while_others_wait():
             _core.smo(
                 self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps,
-                stop,
+                stop, ridge,
             )  # fmt: skip
         self.work += float(steps @ step_work(np.diff(ends), self.K.dtype))
         return np.split(z, ends[1:-1]), steps

@@ -109,7 +109,7 @@ class WorkingSetRun:
         """Select rows, minimize over them, and update the gradient."""
         watched, product = self.product.watched, self.product
         Z = product.Z[watched]
-        gradient = product.F[watched] - self.problem.linear[watched]
+        gradient = self.problem.gradient(Z, product.F[watched], watched)
         _, inside = self.inside(watched)
         violation, max_violation, pair = violations(self.problem, watched, Z, gradient, inside)
         todo = max_violation > self.violation_goal
@@ -123,13 +123,13 @@ class WorkingSetRun:
         priority[pair[todo[pair[:, 1]], 0]] = np.inf
         self.exchange(watched, priority)
         places, at = self.inside(watched)
-        lower, upper = self.problem.box(watched[at])
+        (lower, upper), ridge = self.problem.box(watched[at]), self.problem.ridge_at(watched[at])
         places, *state = self.communicator.allgather(
-            [places, Z[at], gradient[at].astype(Z.dtype), lower, upper, relative[at]]
+            [places, Z[at], gradient[at].astype(Z.dtype), lower, upper, ridge, relative[at]]
         )
-        old, slope, lower, upper, inner = (values[np.argsort(places)] for values in state)
+        old, slope, lower, upper, ridge, inner = (values[np.argsort(places)] for values in state)
         goal = np.maximum(INNER_SHARE * max_violation, self.violation_goal / 2)
-        steps, new = self.minimize(old, slope, lower, upper, inner, goal)
+        steps, new = self.minimize(old, slope, lower, upper, ridge, inner, goal)
         self.n_steps += steps
         blurred = max_violation <= BLUR * np.finfo(Z.dtype).eps * np.abs(old).max(axis=0)
         aimless = blurred & (steps >= MAX_SMO_STEPS)  # their steps follow the rounding errors
@@ -169,17 +169,15 @@ class WorkingSetRun:
         gradient: Floats,
         lower: Floats,
         upper: Floats,
+        ridge: Floats,
         relative: NDArray[np.float64],
         goal: NDArray[np.float64],
     ) -> tuple[NDArray[np.int64], Floats]:
-        """Minimize over the working set, on the rank that holds its matrix.
-
-        `make_subproblems` describes the arguments. Returns the steps, (k,), and the new Z, (q, k).
-        """
+        """Return the steps, (k,), and the new Z; `make_subproblems` describes the arguments."""
         steps, new = np.empty(0, np.int64), Z[:0]
         if self.communicator.rank == 0:
             subproblems = make_subproblems(
-                Z, gradient, lower, upper, relative, self.problem.l1_weight, goal
+                Z, gradient, lower, upper, ridge, relative, self.problem.l1_weight, goal
             )
             most = int(min(MAX_SMO_STEPS, (self.max_iter - self.n_steps).min()))
             solved, steps = self.working_set.descend(subproblems, most, self.should_stop)
@@ -230,7 +228,7 @@ class WorkingSetRun:
             Gap(self.rounds, largest),
             "round %d: largest gap on the exact kernel %.1e", self.rounds, largest,
         )  # fmt: skip
-        every_row, gradient = np.arange(self.problem.n), product.F - self.problem.linear
+        every_row, gradient = np.arange(self.problem.n), self.problem.gradient(product.Z, product.F)
         _, inside = self.inside(every_row)
         violation, max_violation, pair = violations(
             self.problem, every_row, product.Z, gradient, inside

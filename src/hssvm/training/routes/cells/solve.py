@@ -12,7 +12,7 @@ from hssvm.hss import ClusterTree
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.predictors import LeafExpansions
 from hssvm.problems import CellProblems, Problem
-from hssvm.problems.base import Objective
+from hssvm.problems.objective import Objective
 from hssvm.solvers import Solution, Status
 from hssvm.training.out_of_fold import decisions_without_fold
 from hssvm.training.plan import FOLD_TOL_FACTOR, TrainingPlan

@@ -83,7 +83,7 @@ def _decisions(
     monitor: Monitor,
 ) -> Floats | None:
     """Solve for all folds at once on the rows near the margin, and predict the others."""
-    gradient = solution.F - problem.linear
+    gradient = problem.gradient(solution.Z, solution.F)
     violation, _, _ = violations(problem, np.arange(problem.n), solution.Z, gradient)
     violation = violation / problem.decision_size()
     inside = (solution.Z != 0) & (violation < -NEAR_MARGIN)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hssvm import _core, costs
 from hssvm.kernels.base import CoreKernel, Floats, Rows, as_rows, core_rows
 from hssvm.problems import Part, PartedProblem
-from hssvm.problems.base import Objective
+from hssvm.problems.objective import Objective
 from hssvm.progress import Share, emit
 from hssvm.solvers import Solution, Status
 from hssvm.solvers.equality import nearest_feasible
@@ -161,7 +161,7 @@ class _Run:
         self._solve(
             batch.offsets, batch.places.rows, batch.lower, batch.upper, batch.linear,
             batch.l1_weight, solver.tol * self.problem.tol_factors, max_steps, z, F,
-            primal, dual, intercept, steps, self.monitor.stop,
+            primal, dual, intercept, steps, self.monitor.stop, batch.ridge,
         )  # fmt: skip
         status = status or self.monitor.stop()
         gap = Objective(primal, dual, intercept, np.zeros(primal.shape)).gap
