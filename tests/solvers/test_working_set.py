@@ -18,6 +18,7 @@ from hssvm.problems import SVCProblem
 from hssvm.progress import Gap, Violation, listening
 from hssvm.solvers import ADMM, Solution, Status, WorkingSet
 from hssvm.solvers.lazy_product import LazyProduct
+from hssvm.solvers.subproblem import make_subproblems, put
 from hssvm.solvers.working_kernel import WorkingKernel
 from hssvm.solvers.working_set_run import WorkingSetRun, violations
 
@@ -298,8 +299,15 @@ def test_lazy_product_is_the_product(seed, dtype):
     product = LazyProduct.at(LazyKernelMatrix(Gaussian(0.3), X), Z, watched)
     error = 1e-10 if dtype == np.float64 else 1e-4
     for step in range(5):
-        rows = rng.choice(150, 20, replace=False)
-        product.move(rows, product.Z[rows], rng.standard_normal((20, 2)).astype(dtype))
+        old, new = product.Z.copy(), rng.standard_normal((20, 2)).astype(dtype)
+        rows, change = rng.choice(150, 20, replace=False), np.full((20, 2), np.nan, dtype)
+        if step % 2:  # the change of F is known at some of these rows
+            rows, known = rng.choice(product.watched, 20, replace=False), rng.random(20) < 0.7
+            change[known] = K[np.ix_(rows[known], rows)] @ (new - old[rows])
+        n_values = product.kernel_matrix.n_values
+        product.move(rows, old[rows], new, change, np.ones(2))
+        n_known = np.count_nonzero(~np.isnan(change[:, 0]))
+        assert product.kernel_matrix.n_values - n_values == 20 * (product.watched.size - n_known)
         assert_allclose(product.F[product.watched], (K @ product.Z)[product.watched], atol=error)
         if step == 2:
             product.scale(np.array([0.5, 1.0]))
@@ -309,6 +317,28 @@ def test_lazy_product_is_the_product(seed, dtype):
     product = product.columns(np.array([False, True]))
     product.refresh()
     assert_allclose(product.F, K @ product.Z, atol=error)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from([np.float32, np.float64]))
+def test_subproblems_know_how_their_products_change(seed, dtype):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 3)).astype(dtype)
+    K, bound = Gaussian(0.3).block(X), rng.standard_normal((60, 2)).astype(dtype) * 5
+    working_set = WorkingKernel(LazyKernelMatrix(Gaussian(0.3), X), 60)
+    working_set.admit(np.arange(60), np.empty(0, np.int64))
+    ridge = rng.choice([0, 1]) * rng.random(60).astype(dtype)
+    relative = np.where(rng.random((60, 2)) < [0.4, 0.8], 1.0, -2.0)
+    subproblems = make_subproblems(
+        np.zeros_like(bound), -np.sign(bound), np.minimum(bound, 0), np.maximum(bound, 0), ridge,
+        relative, np.zeros(2), np.full(2, 1e-3),
+    )  # fmt: skip
+    z, changes, steps = working_set.descend(subproblems, 10_000)
+    assert steps.all()
+    Z, change = (put(parts, subproblems, np.zeros((60, 2))) for parts in (z, changes))
+    members = put([np.ones(part.size) for part in z], subproblems, np.zeros((60, 2), bool))
+    error = 1e-10 if dtype == np.float64 else 1e-3
+    assert_allclose(change[members], (K @ Z)[members], atol=error)
 
 
 @settings(max_examples=30)

@@ -8,10 +8,10 @@ Every column of a problem is the dual of a regularized loss::
 where h is separable: the indicator of a box ``lower <= z <= upper`` that contains 0, plus
 ``l1_weight |z|_1 + 1/2 sum_i ridge_i z_i^2``. z holds *signed* coefficients, so that ``f = K z``
 are the decision values without the intercept. Labels do not enter K, so one factor of
-``K + beta I`` serves all columns. The intercept b is the multiplier of the constraint. With ``r = equality_rhs``, the primal value at
-(z, b) is ``1/2 z' K z + b r + loss(K z + b)`` for any z, where the loss of a row is the conjugate
-of its part of ``h - linear' z``. It is never below the dual value ``linear' z - 1/2 z' K z - h(z)``
-of a feasible z. Their difference is the duality gap.
+``K + beta I`` serves all columns. The intercept b is the multiplier of the constraint. With
+``r = equality_rhs``, the primal value at (z, b) is ``1/2 z' K z + b r + loss(K z + b)`` for any z,
+where the loss of a row is the conjugate of its part of ``h - linear' z``. It is never below the
+dual value ``linear' z - 1/2 z' K z - h(z)`` of a feasible z. Their difference is the duality gap.
 
 A column is a class, a value of C or nu, a fold of cross-validation, or any combination of them.
 

@@ -67,11 +67,34 @@ class LazyProduct:
         """Columns of the nonzero coefficients of all ranks, and these coefficients."""
         return self._share(self.Z)
 
-    def move(self, columns: NDArray[np.int64], old: Floats, new: Floats) -> None:
-        """Change the coefficients of some columns, (m, k)."""
+    def move(
+        self,
+        columns: NDArray[np.int64],
+        old: Floats,
+        new: Floats,
+        change: Floats,
+        noise: NDArray[np.float64],
+    ) -> None:
+        """Change the coefficients of some columns, which are watched.
+
+        Parameters
+        ----------
+        columns : (m,) int64
+        old, new : (m, k)
+            Coefficients.
+        change : (m, k)
+            Change of F at these rows, as the solver of a subproblem knows it, or NaN. Only where it
+            is not known, kernel values are needed.
+        noise : (k,)
+            Variance of the rounding errors of `change`.
+        """
         places, rows = self.kernel_matrix.own(columns)
         self.Z[rows] = new[places]
-        self._add(self.watched, columns, new - old)
+        known = ~np.isnan(change[places]).any(axis=1)
+        places, rows = places[known], rows[known]
+        self.F[rows] += change[places]
+        self.variance[rows] += noise
+        self._add(np.setdiff1d(self.watched, rows, assume_unique=True), columns, new - old)
 
     def refresh(self) -> None:
         """Bring F up to date at all rows."""

@@ -76,3 +76,10 @@ def make_subproblems(
             )
         )
     return subproblems
+
+
+def put(parts: list[Floats], subproblems: list[Subproblem], into: Floats) -> Floats:
+    """Write an array of each subproblem to its members in a column of (q, k); return the latter."""
+    for j, (part, subproblem) in enumerate(zip(parts, subproblems, strict=True)):
+        into[subproblem.members, j] = part
+    return into

@@ -144,13 +144,15 @@ class WorkingKernel:
 
     def descend(
         self, subproblems: list[Subproblem], max_steps: int, stop: Stop | None = None
-    ) -> tuple[list[Floats], NDArray[np.int64]]:
+    ) -> tuple[list[Floats], list[Floats], NDArray[np.int64]]:
         """Solve subproblems by sequential minimal optimization, in parallel; see `WorkingSet.stop`.
 
         Returns
         -------
-        list of arrays
+        z : list of arrays
             The new z of each subproblem.
+        changes : list of arrays
+            The changes of ``K z`` at its members.
         steps : (len(subproblems),) int64
         """
         ends = np.concatenate([[0], np.cumsum([part.members.size for part in subproblems])])
@@ -163,13 +165,15 @@ class WorkingKernel:
             np.array([getattr(part, name) for part in subproblems]) for name in ("l1_weight", "tol")
         )
         steps = np.zeros(len(subproblems), np.int64)
+        before = gradient - ridge * z
         with self.kernel_matrix.communicator.while_others_wait():
             _core.smo(
                 self.K, ends, members, lower, upper, l1_weight, z, gradient, tol, max_steps, steps,
                 stop, ridge,
             )  # fmt: skip
         self.work += float(steps @ step_work(np.diff(ends), self.K.dtype))
-        return np.split(z, ends[1:-1]), steps
+        changes = gradient - ridge * z - before
+        return np.split(z, ends[1:-1]), np.split(changes, ends[1:-1]), steps
 
 
 def step_work(n_rows: NDArray[np.int64], dtype: np.dtype[Any]) -> Floats:

@@ -18,7 +18,7 @@ from hssvm.solvers.optimality import optimal_scale, violations
 from hssvm.solvers.rounding import evaluate
 from hssvm.solvers.solution import Solution, Status
 from hssvm.solvers.start import choose_start
-from hssvm.solvers.subproblem import make_subproblems
+from hssvm.solvers.subproblem import make_subproblems, put
 from hssvm.solvers.working_kernel import INNER_SHARE, WorkingKernel, highest
 from hssvm.solvers.working_set_state import WorkingSetState
 
@@ -129,13 +129,14 @@ class WorkingSetRun:
         )
         old, slope, lower, upper, ridge, inner = (values[np.argsort(places)] for values in state)
         goal = np.maximum(INNER_SHARE * max_violation, self.violation_goal / 2)
-        steps, new = self.minimize(old, slope, lower, upper, ridge, inner, goal)
+        steps, new, change = self.minimize(old, slope, lower, upper, ridge, inner, goal)
         self.n_steps += steps
         blurred = max_violation <= BLUR * np.finfo(Z.dtype).eps * np.abs(old).max(axis=0)
         aimless = blurred & (steps >= MAX_SMO_STEPS)  # their steps follow the rounding errors
         self.least_violation[aimless] = 0
         self.least_at[aimless] = -MAX_STAGNANT_ROUNDS * self.n_rows
-        product.move(self.working_set.rows, old, new)
+        noise = steps * (np.finfo(Z.dtype).eps * np.abs(slope).max(axis=0)) ** 2
+        product.move(self.working_set.rows, old, new, change, noise)
         self.save()
         self.log_round(max_violation, int(steps.sum()))
 
@@ -172,20 +173,19 @@ class WorkingSetRun:
         ridge: Floats,
         relative: NDArray[np.float64],
         goal: NDArray[np.float64],
-    ) -> tuple[NDArray[np.int64], Floats]:
-        """Return the steps, (k,), and the new Z; `make_subproblems` describes the arguments."""
-        steps, new = np.empty(0, np.int64), Z[:0]
+    ) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Return the steps, (k,), the new Z, and its `change` for `LazyProduct.move`."""
+        steps, new, change = np.empty(0, np.int64), Z[:0], Z[:0]
         if self.communicator.rank == 0:
             subproblems = make_subproblems(
                 Z, gradient, lower, upper, ridge, relative, self.problem.l1_weight, goal
             )
             most = int(min(MAX_SMO_STEPS, (self.max_iter - self.n_steps).min()))
-            solved, steps = self.working_set.descend(subproblems, most, self.should_stop)
-            new = Z.copy()
-            for j, (subproblem, z) in enumerate(zip(subproblems, solved, strict=True)):
-                new[subproblem.members, j] = z
-        steps, new = self.communicator.allgather([steps, new])
-        return steps, new
+            z, changes, steps = self.working_set.descend(subproblems, most, self.should_stop)
+            new = put(z, subproblems, Z.copy())
+            change = put(changes, subproblems, np.full_like(Z, np.nan))
+        steps, new, change = self.communicator.allgather([steps, new, change])
+        return steps, new, change
 
     def detect_stagnation(self, largest: NDArray[np.float64], todo: NDArray[np.bool_]) -> None:
         """Stop columns whose violation has stagnated."""
