@@ -68,6 +68,16 @@ class Kernel(StrEnum):
     intersection = "intersection"
 
 
+class Loss(StrEnum):
+    """Loss of a row."""
+
+    hinge = "hinge"
+    squared_hinge = "squared_hinge"
+    epsilon_insensitive = "epsilon_insensitive"
+    squared_epsilon_insensitive = "squared_epsilon_insensitive"
+    huber = "huber"
+
+
 class MultiClass(StrEnum):
     """How more than two classes are trained."""
 
@@ -166,7 +176,19 @@ Coef0 = Annotated[
     float | None, typer.Option(help="Constant term of the poly kernel.  [default: 0]")
 ]
 Epsilon = Annotated[
-    float | None, typer.Option(help="Half-width of the tube of svr.  [default: 0.1]")
+    float | None,
+    typer.Option(
+        help="Half-width of the tube of svr, or the error at which --loss huber becomes linear.  "
+        "[default: 0.1]"
+    ),
+]
+LossName = Annotated[
+    Loss | None,
+    typer.Option(
+        "--loss",
+        help="Loss of a row: the first two are for svc, the others for svr.  [default: hinge or "
+        "epsilon_insensitive]",
+    ),
 ]
 Quantile = Annotated[
     str | None,

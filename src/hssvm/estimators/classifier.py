@@ -40,6 +40,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
 
     multi_class: Literal["auto", "ovo", "ovr"] = "ovr"
     multi_class_: Literal["ovo", "ovr"] = "ovr"
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
 
     _task_name = "classification"
     _instead: ClassVar[Mapping[str, str]] = CLASSIFIER_INSTEAD | {
@@ -77,7 +78,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         )
         costs = factors * np.bincount(codes, weight, n_classes)
         require_two_classes(type(self).__name__, costs)
-        return Classification(factors, Cs, multi_class)
+        return Classification(factors, Cs, multi_class, self.loss)
 
     def _strata(self, data: FitInput) -> NDArray[np.int64]:
         codes: NDArray[np.int64] = data.y
@@ -129,7 +130,7 @@ class Classifier(ProbabilityMixin, ClassifierMixin, BaseKernelSVM):
         self.n_support_ = np.bincount(data.y[self.support_], minlength=self.classes_.size)
         converged = set(report.status) == {"CONVERGED"}  # otherwise most rows have coefficients
         advised = {NARROW_KERNEL, UNEVEN_FEATURES}.intersection(report.advice)
-        if result.first_Z is not None and converged and not advised:
+        if result.first_Z is not None and converged and not advised and self.loss == "hinge":
             monitor.advise(check_support(result.first_Z, result.problem.bound), report)
         values = self._out_of_fold_outputs(result, task)
         self._use_out_of_fold(values, data, report, result.seed)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.classifier import Classifier
+from hssvm.estimators.inputs.parameters import RULES, Rule, word
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.training import Approximation, Classification
 from hssvm.training.reports.estimate import CostEstimate
@@ -25,6 +27,9 @@ class SVC(Classifier):
     ----------
     C : float, default=1.0
         Weight of the loss; a smaller C gives a smoother model.
+    loss : {'hinge', 'squared_hinge'}, default='hinge'
+        Loss of a row, times C: ``max(0, 1 - y f)`` for the decision value f and y = 1 or -1, or its
+        square, as in `sklearn.svm.LinearSVC`, which counts rows far on the wrong side more.
     kernel : {'rbf', 'laplacian', 'exponential', 'matern32', 'matern52', 'poly', 'linear', \
 'cosine', 'tanimoto', 'minmax', 'intersection', 'precomputed'}, Kernel or callable, \
 default='rbf'
@@ -176,6 +181,7 @@ default='rbf'
         self,
         C: float = 1.0,
         *,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
         kernel: Any = "rbf",
         degree: int = 3,
         gamma: float | Literal["scale", "auto"] = "scale",
@@ -199,6 +205,7 @@ default='rbf'
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.loss = loss
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -219,6 +226,11 @@ default='rbf'
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **RULES,
+        "loss": [word("hinge"), word("squared_hinge")],
+    }
 
     def estimate_cost(self, X: Any, y: Any) -> CostEstimate:
         """Estimate the time and memory of a fit, from fits on two small samples.

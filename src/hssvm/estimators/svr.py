@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hssvm.estimators.base import FitInput
+from hssvm.estimators.inputs.parameters import RULES, InvalidParameterError, Rule, word
 from hssvm.estimators.regressor import TrainableRegressor
+from hssvm.messages import api
 from hssvm.training import Approximation, Regression
+from hssvm.training.tasks.regression import LOSSES
 
 
 class SVR(TrainableRegressor):
     """Epsilon-support vector regression for large data sets.
 
     Like `sklearn.svm.SVR`, with the refinement and approximations of `SVC`. Errors below epsilon
-    have no loss. Several targets are trained together, on the same kernel matrix.
+    have no loss, but see `loss`. Several targets are trained together, on the same kernel matrix.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss, in units of y; a smaller C gives a smoother function.
     epsilon : float, default=0.1
-        Half-width of the tube without loss, in units of y.
+        Half-width of the tube without loss, in units of y, or the error at which the Huber loss
+        becomes linear.
+    loss : {'epsilon_insensitive', 'squared_epsilon_insensitive', 'huber'}, \
+default='epsilon_insensitive'
+        Loss of an error e, times C, as in `sklearn.svm.LinearSVR` and
+        `sklearn.linear_model.SGDRegressor`: ``max(0, |e| - epsilon)``, its square, or the Huber
+        loss, which is ``e**2 / 2`` up to epsilon, and grows linearly from there. The first predicts
+        values near the median, squares the mean, and Huber's loss the mean without outliers.
     kernel, degree, gamma, coef0, tol, solver, max_iter, refine, max_time, prediction, scaling, \
 approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         As in `SVC`.
@@ -71,6 +82,9 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive", "huber"] = (
+            "epsilon_insensitive"
+        ),
         kernel: Any = "rbf",
         degree: int = 3,
         gamma: float | Literal["scale", "auto"] = "scale",
@@ -92,6 +106,7 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
     ) -> None:
         self.C = C
         self.epsilon = epsilon
+        self.loss = loss
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -112,8 +127,21 @@ approximation, out_of_fold, memory_limit, warm_start, random_state, verbose
 
     _several_targets = True
 
+    _rules: ClassVar[Mapping[str, Rule]] = {**RULES, "loss": [*map(word, LOSSES)]}
+
     def _fit_task(self, data: FitInput) -> Regression:
-        return Regression(self.C, self.epsilon, center=np.median(data.y, axis=0))
+        return self._task(np.median(data.y, axis=0))
 
     def _fitted_task(self) -> Regression:
-        return Regression(self.C, self.epsilon)
+        return self._task(0.0)
+
+    def _task(self, center: Any) -> Regression:
+        return Regression(self.C, self.epsilon, center, self.loss)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.loss == "huber" and not self.epsilon > 0:
+            raise InvalidParameterError(
+                f"{api:loss='huber'} needs an epsilon above 0, from which errors count linearly; "
+                f"set {api:epsilon}, or {api:loss='epsilon_insensitive'}"
+            )

@@ -15,6 +15,7 @@ def estimate(
     degree: options.Degree = None,
     coef0: options.Coef0 = None,
     epsilon: options.Epsilon = None,
+    loss: options.LossName = None,
     quantile: options.Quantile = None,
     scale: options.ScalingName = None,
     approximation: options.ApproximationName = None,
@@ -47,7 +48,7 @@ def estimate(
     check_inputs(data)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon,
-        quantile=quantile, scaling=scale,
+        loss=loss, quantile=quantile, scaling=scale,
         approximation=parse_approximation(approximation, cell_size, trees, max_rank, task),
     )  # fmt: skip
     task = Task.svc if task is None else task

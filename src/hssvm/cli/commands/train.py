@@ -29,6 +29,7 @@ def train(
     degree: options.Degree = None,
     coef0: options.Coef0 = None,
     epsilon: options.Epsilon = None,
+    loss: options.LossName = None,
     quantile: options.Quantile = None,
     nu: Annotated[
         float | None,
@@ -110,7 +111,7 @@ def train(
     checks.check_model_output(output, data, test)
     parameters = given(
         C=C, gamma=gamma, kernel=kernel, degree=degree, coef0=coef0, epsilon=epsilon, nu=nu,
-        quantile=quantile,
+        loss=loss, quantile=quantile,
         class_weight=class_weight, multi_class=multi_class, probability=probability, scaling=scale,
         tol=tol, refine=refine, max_time=max_time, memory_limit=memory_limit, random_state=seed,
     )  # fmt: skip

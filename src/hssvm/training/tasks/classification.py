@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
-from hssvm.problems import PairsProblem, SVCProblem
+from hssvm.problems import PairsProblem, SquaredHingeProblem, SVCProblem
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.tasks.base import Targets, class_targets
 
@@ -29,11 +29,18 @@ class Classification:
         Whether the columns of more than two classes are one-vs-rest, or the pairs, in which the
         rows of the other classes are excluded and the first class is positive. 'auto' means pairs
         if the solution is exact.
+    loss : {'hinge', 'squared_hinge'}
+        The squared hinge is for a single value of C.
     """
 
     class_weight: NDArray[np.float64]
     Cs: NDArray[np.float64]
     multi_class: Literal["auto", "ovo", "ovr"] = "ovr"
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+
+    @property
+    def _problem_type(self) -> type[SVCProblem]:
+        return SVCProblem if self.loss == "hinge" else SquaredHingeProblem
 
     def bound(
         self, y: NDArray[np.int64], weight: Floats, dtype: Any, *, one_vs_one: bool = False
@@ -53,7 +60,7 @@ class Classification:
     def pairs(self, y: NDArray[np.int64], weight: Floats, dtype: Any) -> PairsProblem:
         """Return a problem for every pair of classes, for class indices `y` and a single C."""
         cost = in_precision_of_rows(weight * self.class_weight[y] * self.Cs[0], dtype, "C")
-        return PairsProblem(y, cost, self.class_weight.size)
+        return PairsProblem(y, cost, self.class_weight.size, problem_type=self._problem_type)
 
     def problem(
         self,
@@ -71,7 +78,8 @@ class Classification:
         one_vs_one = asked and self.class_weight.size > 2
         if one_vs_one and exact:
             return self.pairs(y, weight, X.dtype)
-        return SVCProblem(self.bound(y, weight, X.dtype, one_vs_one=one_vs_one), communicator)
+        bound = self.bound(y, weight, X.dtype, one_vs_one=one_vs_one)
+        return self._problem_type(bound, communicator)
 
     def of_sample(self, y: NDArray[Any] | None) -> tuple[Classification, NDArray[Any] | None]:
         """Return the task and the class indices for the classes that occur in a sample."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,25 @@ from hssvm.comm import SERIAL, Communicator
 from hssvm.kernels.base import Floats, Kernel, Rows
 from hssvm.problems import (
     CensoredProblem,
+    HuberProblem,
     LeastSquaresProblem,
     Problem,
     QuantileProblem,
     RegressionProblem,
+    SquaredSVRProblem,
     SVRProblem,
 )
 from hssvm.training.data.censoring import gehan_scores, known_ends
 from hssvm.training.data.checks import at_bound, check_target
 from hssvm.training.data.precision import in_precision_of_rows
 from hssvm.training.tasks.base import Targets, value_targets
+
+LOSSES: dict[str, type[SVRProblem | SquaredSVRProblem | HuberProblem]] = {
+    "epsilon_insensitive": SVRProblem,
+    "squared_epsilon_insensitive": SquaredSVRProblem,
+    "huber": HuberProblem,
+}
+"""The problems of the losses of regressions with an epsilon."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +44,7 @@ class Regression:
     center : float or (t,) array
         Subtracted from y, as values far from 0 would lose digits in float32. It must be added to
         the intercept of the solution.
+    loss : {'epsilon_insensitive', 'squared_epsilon_insensitive', 'huber'}
     """
 
     cost_name: ClassVar[str] = "C"
@@ -43,6 +53,9 @@ class Regression:
     C: float
     epsilon: float
     center: Any = 0.0
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive", "huber"] = (
+        "epsilon_insensitive"
+    )
 
     def problem(
         self,
@@ -62,10 +75,13 @@ class Regression:
 
     def _dual(self, Y: Floats, cost: Floats, communicator: Communicator) -> RegressionProblem:
         """Return the problem for targets and costs, (n, t) each."""
-        return SVRProblem(Y, cost, np.full(Y.shape[1], self.epsilon, np.float64), communicator)
+        epsilon = np.full(Y.shape[1], self.epsilon, np.float64)
+        return LOSSES[self.loss](Y, cost, epsilon, communicator)
 
     def advice(self, y: Floats, problem: Problem, Z: Floats) -> Iterator[str | None]:
         """Yield advice on C and epsilon, given the solution of each of the targets."""
+        if self.loss == "huber":  # it has no tube
+            return
         Y = y.reshape(len(y), -1)
         bound = np.where(Z >= 0, problem.upper, problem.lower)
         by_target = (np.split(part, Y.shape[1], axis=1) for part in (Z, bound))
