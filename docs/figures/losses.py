@@ -3,7 +3,13 @@
 import numpy as np
 from matplotlib import pyplot as plt
 
-from hssvm.problems import CensoredProblem, QuantileProblem, SVRProblem
+from hssvm.problems import (
+    CensoredProblem,
+    HuberProblem,
+    QuantileProblem,
+    SquaredSVRProblem,
+    SVRProblem,
+)
 
 plt.style.use("chart.mplstyle")
 
@@ -11,6 +17,10 @@ EPSILON = 0.5
 ONE, ZERO = np.ones((1, 1)), np.zeros((1, 1))
 PROBLEMS = {
     "SVR": [("epsilon = 0.5", SVRProblem(ZERO, ONE, np.array([EPSILON])))],
+    "SVR(loss=...)": [
+        ("squared", SquaredSVRProblem(ZERO, ONE, np.array([EPSILON]))),
+        ("huber", HuberProblem(ZERO, ONE, np.array([EPSILON]))),
+    ],
     "QuantileSVR": [
         (f"quantile = {q:g}", QuantileProblem(ZERO, ONE, np.array([q]))) for q in (0.5, 0.9)
     ],
@@ -29,7 +39,7 @@ def loss(problem, error):
 
 
 errors = np.linspace(-2, 2, 401)
-fig, axes = plt.subplots(1, len(PROBLEMS), figsize=(8.4, 2.8), sharey=True)
+fig, axes = plt.subplots(1, len(PROBLEMS), figsize=(10, 2.8), sharey=True)
 for ax, (name, problems) in zip(axes, PROBLEMS.items(), strict=True):
     for (label, problem), (color, line) in zip(problems, STYLES, strict=False):
         ax.plot(errors, loss(problem, errors), line, color=color, label=label)
