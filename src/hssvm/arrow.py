@@ -137,7 +137,7 @@ class _Predictions:
             )
         columns = self.rule.choose(source, table.num_columns, table.column_names)
         if self.encoder is not None:
-            return self.encoder.transform(table.select(columns.features))
+            return np.asarray(self.encoder.transform(table.select(columns.features)))
         values = np.empty((table.num_rows, len(columns.features)))
         for to, j in enumerate(columns.features):
             values[:, to] = numbers_of(source, table, j, self.n_rows)

@@ -353,3 +353,24 @@ def test_encoding_is_the_same_for_each_seed(rng):
         if name == "many levels":
             assert not np.array_equal(first, other)
             assert_allclose(first.mean(), other.mean(), atol=0.2)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("convert", [pd.DataFrame, polars.from_pandas, pyarrow.Table.from_pandas])
+def test_frames_as_output(output, convert, rng):
+    X, y = make_frame(["few levels", "numbers with gaps"], rng), targets(rng)
+    encoder = TableEncoder().set_output(transform=output)
+    expected = TableEncoder().fit_transform(X, y)
+    if convert is pd.DataFrame:
+        X.index += 7
+    table = convert(X)
+    for encoded in (encoder.fit_transform(table, y), encoder.transform(table)):
+        assert type(encoded) is (pd.DataFrame if output == "pandas" else polars.DataFrame)
+        assert list(encoded.columns) == list(encoder.get_feature_names_out())
+        assert_array_equal(encoded.to_numpy(), expected)
+        if output == "pandas" and isinstance(table, pd.DataFrame):
+            assert encoded.index.equals(table.index)
+    model = make_pipeline(encoder, SVR(scaling="standard")).fit(table, y)
+    assert list(model[-1].feature_names_in_) == list(encoder.get_feature_names_out())
+    plain = make_pipeline(TableEncoder(), SVR(scaling="standard")).fit(X, y)
+    assert_array_equal(model.predict(table), plain.predict(X))

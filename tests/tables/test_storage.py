@@ -7,7 +7,9 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
+from helpers.command import run_here
 from helpers.encoder_mutants import encoder_changed, schema_changed, steps_changed, with_encoder
 from helpers.frames import COLUMNS, make_column, make_frame
 from helpers.outcomes import pipeline_outcome
@@ -19,6 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 
 import hssvm
 from hssvm import SVC, SVCCV, SVR
+from hssvm.arrow import predict_batches
 from hssvm.tables import TableEncoder
 
 MUTANTS = 60
@@ -177,3 +180,22 @@ def test_frames_of_the_pipeline(saved):
     model = hssvm.load(path)
     other = X.iloc[:5, ::-1].assign(more=pd.Series(["x"] * 5))
     assert_array_equal(model.predict(other), model.predict(X)[:5])
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_frames_between_encoder_and_model(output, rng, tmp_path):
+    X = make_frame(["few levels", "numbers with gaps"], rng, 200)
+    y = np.where(X["numbers with gaps"].fillna(0) > 0.5, "yes", "no")
+    model = make_pipeline(TableEncoder(), SVC(scaling="standard")).set_output(transform=output)
+    expected = model.fit(X, y).predict(X)
+    hssvm.save(model, tmp_path / "model")
+    loaded = hssvm.load(tmp_path / "model")
+    assert list(loaded[-1].feature_names_in_) == list(model[-1].feature_names_in_)
+    assert_array_equal(loaded.predict(X), expected)
+    table = pyarrow.Table.from_pandas(X)
+    for pipeline in (model, loaded):
+        found = pyarrow.Table.from_batches(predict_batches(pipeline, table))
+        assert found["prediction"].to_pylist() == expected.tolist()
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    run_here("predict", "model", "rows.csv", "-o", "labels.txt", cwd=tmp_path)
+    assert (tmp_path / "labels.txt").read_text().split() == expected.tolist()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hssvm.cli.parsing import parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source
@@ -101,7 +103,7 @@ def read_known(
         frame = read_frame(
             source, layout.format_of(source), rule, parse_separator(layout.separator)
         )
-    return frame.encoded(encoder.transform(frame.features).astype(layout.dtype))
+    return frame.encoded(np.asarray(encoder.transform(frame.features), layout.dtype))
 
 
 def read_known_parts(
@@ -113,7 +115,7 @@ def read_known_parts(
         return
     separator = parse_separator(layout.separator)
     for frame in read_frame_parts(source, layout.format_of(source), rule, separator):
-        yield frame.encoded(encoder.transform(frame.features).astype(layout.dtype))
+        yield frame.encoded(np.asarray(encoder.transform(frame.features), layout.dtype))
 
 
 def warn_of_target_means(encoder: TableEncoder | None) -> None:

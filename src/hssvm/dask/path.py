@@ -68,6 +68,7 @@ class SVCPath:
             self.fit_report_,
             gathered.compressed or gathered.exact,
             self.model.layout.scaling,
+            None,
         )
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hssvm._threads import serial_blas
+from hssvm.estimators.inputs.frames import name_of
 from hssvm.estimators.inputs.kernel import gamma_of_rows, radial_type
 from hssvm.estimators.inputs.parameters import (
     InvalidParameterError,
@@ -25,7 +26,6 @@ from hssvm.estimators.inputs.validation import FLOATS
 from hssvm.estimators.models.background import choose_background
 from hssvm.estimators.models.fitted import set_fitted, warn_unconverged
 from hssvm.estimators.models.model import KernelModel
-from hssvm.estimators.models.saving import name_of
 from hssvm.estimators.monitoring.callbacks import (
     CallbackSupportMixin,
     FitMonitor,

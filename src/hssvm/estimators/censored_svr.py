@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.inputs.censored import as_ends, require_both_sides
+from hssvm.estimators.inputs.frames import name_of
 from hssvm.estimators.models.background import target_strata
-from hssvm.estimators.models.saving import name_of
 from hssvm.estimators.regressor import TrainableRegressor
 from hssvm.kernels import Kernel
 from hssvm.kernels.base import Floats

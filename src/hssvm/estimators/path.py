@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import _check_feature_names, check_array
 
 from hssvm._display import ShownAsText
+from hssvm.estimators.inputs.containers import as_known
 from hssvm.estimators.inputs.parameters import (
     CLASSIFIER_INSTEAD,
     POSITIVES,
@@ -18,7 +19,7 @@ from hssvm.estimators.inputs.parameters import (
     refuse_parameters,
 )
 from hssvm.estimators.inputs.points import predict_points
-from hssvm.estimators.inputs.validation import FLOATS, naming_columns
+from hssvm.estimators.inputs.validation import floats_of, naming_columns
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, Rows
 from hssvm.kernels.indexed import IndexedKernel
@@ -63,6 +64,7 @@ class SVCPath(ShownAsText):
     fit_report_: FitReport
     predictor: LeafwisePredictor | ExpansionPredictor
     scaling: Scaling
+    feature_names_in_: NDArray[Any] | None
 
     def __str__(self) -> str:
         """The report, and a line for every C."""
@@ -83,8 +85,10 @@ class SVCPath(ShownAsText):
         if isinstance(kernel, IndexedKernel):
             values = predict_points(self.predictor, kernel, X)
         else:
+            X = as_known(X)
+            _check_feature_names(self, X, reset=False)
             with naming_columns(X):
-                X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
+                X = check_array(X, accept_sparse="csr", dtype=floats_of(X), order="C")
             X = self.scaling(X)
             kernel.check_rows(X)
             values = self.predictor(X)
@@ -119,6 +123,7 @@ class PathSVC(SVC):
             self.fit_report_,
             self._require_exact("svc_path") if self._compressed is None else self._compressed,
             self._scaling,
+            getattr(self, "feature_names_in_", None),
         )
 
 

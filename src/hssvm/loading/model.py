@@ -89,4 +89,6 @@ def _behind(path: str | PathLike[str], document: Any, model: Any) -> Pipeline:
     with as_corruption(path):
         n_outputs = len(encoder.get_feature_names_out())
         require(n_outputs == model.n_features_in_, "its encoder does not match the model")
+    if hasattr(model, "feature_names_in_"):  # it was trained behind `set_output`
+        encoder.set_output(transform="pandas")
     return make_pipeline(encoder, model)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import indexable
 
 from hssvm.estimators.base import FitInput
+from hssvm.estimators.inputs.containers import as_indexable
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.regressor import Regressor
 from hssvm.model_selection.base import BaseSearch
@@ -43,7 +43,7 @@ class RegressionSearch(BaseSearch, Regressor):
         """
         routed = self._route(params, sample_weight)
         with self._fitting(X, y, sample_weight) as monitor:
-            (given_X,) = indexable(X)
+            given_X = as_indexable(X)
             X, y, weight, points = self._check_fit(X, y, sample_weight)
             mean = np.average(y, weights=weight)
             spread = float(np.average((y - mean) ** 2, weights=weight)) ** 0.5 or 1.0

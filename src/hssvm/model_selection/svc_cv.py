@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import indexable
 
 from hssvm.estimators.base import FitInput
 from hssvm.estimators.classifier import Classifier
+from hssvm.estimators.inputs.containers import as_indexable
 from hssvm.estimators.monitoring.callbacks import with_callbacks
 from hssvm.estimators.svc import SVC
 from hssvm.kernels.base import Floats, Rows
@@ -227,7 +227,7 @@ calibration_, nonconformity_scores_, fit_report_, n_features_in_
         """
         routed = self._route(params, sample_weight)
         with self._fitting(X, y, sample_weight) as monitor:
-            (given_X,) = indexable(X)
+            given_X = as_indexable(X)
             X, codes, weight, points = self._check_fit(X, y, sample_weight)
             in_precision_of_rows(weight, X.dtype, "sample_weight")
             classification = self._task(codes, weight, np.ones(1), self.multi_class)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hssvm.estimators.inputs.containers import require_collected
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -25,14 +27,13 @@ def as_frame(X: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
+    require_collected(X)
     if isinstance(X, pd.DataFrame):
         frame = X.copy(deep=False)
     elif hasattr(X, "__arrow_c_stream__"):  # Polars, PyArrow
         import pyarrow
 
         frame = pyarrow.table(X).to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    elif hasattr(X, "collect"):
-        raise ValueError("X must be a table, but it is a query; call its method collect()")
     else:
         X = np.asarray(X)
         if X.ndim != 2:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_y
 
+from hssvm.estimators.inputs.containers import as_known
 from hssvm.estimators.inputs.validation import require_complete_target
 from hssvm.training.data.censoring import Ends
 
@@ -27,6 +28,7 @@ def as_ends(y: Any) -> Ends:
         (n, 2), low and high ends; a structured array with the fields event and time; or a vector
         of known targets.
     """
+    y = as_known(y)
     values = np.asarray(y)
     if values.dtype.names is not None:
         return _ends_of_events(values)

@@ -1,6 +1,6 @@
 """Columns of data frames that are not numbers: which they are, and how to encode them.
 
-Frames of pandas and Polars are recognized by their attributes; neither is imported.
+Frames of pandas and Polars, and Arrow tables, are recognized by their attributes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hssvm.estimators.inputs.containers import is_arrow
+
 NAMED = 5
 """Number of columns that an error names."""
 
 
 def is_frame(X: Any) -> bool:
-    """Whether `X` is a data frame."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
+    """Whether `X` is a data frame or an Arrow table."""
+    return is_arrow(X) or (hasattr(X, "columns") and hasattr(X, "dtypes"))
+
+
+def names_of(X: Any) -> list[Any]:
+    """Names of the columns of a frame."""
+    return list(X.column_names if is_arrow(X) else X.columns)
+
+
+def dtypes_of(X: Any) -> Any:
+    """Types of the columns of a frame."""
+    return X.schema.types if is_arrow(X) else X.dtypes
+
+
+def name_of(y: Any) -> str | None:
+    """Name of a Series, or of the column of a frame with one; None if it is not a string."""
+    columns = names_of(y) if is_frame(y) else ()
+    name = columns[0] if len(columns) == 1 else getattr(y, "name", None)
+    return name if isinstance(name, str) else None
 
 
 def require_numbers(X: Any) -> None:
@@ -42,7 +61,7 @@ def require_no_missing(X: Any) -> None:
 def _not_numeric(X: Any) -> tuple[list[int], list[int]]:
     """Return the positions of columns with text or categories, and of columns with dates."""
     text, dates = [], []
-    for position, dtype in enumerate(X.dtypes):
+    for position, dtype in enumerate(dtypes_of(X)):
         if _is_temporal(dtype):
             dates.append(position)
         elif not _is_numeric(dtype) and not _holds_numbers(X, position, dtype):
@@ -53,13 +72,22 @@ def _not_numeric(X: Any) -> tuple[list[int], list[int]]:
 def _is_temporal(dtype: Any) -> bool:
     if hasattr(dtype, "is_temporal"):  # Polars
         return bool(dtype.is_temporal())
-    return dtype.kind in "mM"
+    if hasattr(dtype, "kind"):
+        return dtype.kind in "mM"
+    from pyarrow import types
+
+    return bool(types.is_temporal(dtype))
 
 
 def _is_numeric(dtype: Any) -> bool:
     if hasattr(dtype, "is_numeric"):  # Polars
-        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
-    return dtype.kind in "biufc"
+        return bool(dtype.is_numeric()) or str(dtype) in ("Boolean", "Null")
+    if hasattr(dtype, "kind"):
+        return dtype.kind in "biufc"
+    from pyarrow import types
+
+    numeric = types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null
+    return any(holds(dtype) for holds in numeric)
 
 
 def _holds_numbers(X: Any, position: int, dtype: Any) -> bool:
@@ -86,13 +114,19 @@ def _missing(X: Any, others: set[int]) -> list[int]:
     if hasattr(X, "isna"):
         flags = np.asarray(X.isna().any(axis=0))
         return [int(position) for position in np.flatnonzero(flags) if position not in others]
-    numeric = (position for position in range(len(X.columns)) if position not in others)
-    return [p for p in numeric if np.isnan(X[:, p].to_numpy().astype(np.float64)).any()]
+    numeric = (position for position in range(X.shape[1]) if position not in others)
+    return [p for p in numeric if np.isnan(_values(X, p).astype(np.float64)).any()]
+
+
+def _values(X: Any, position: int) -> NDArray[Any]:
+    """The column of a frame of Polars, or of an Arrow table."""
+    return np.asarray(X.column(position)) if is_arrow(X) else X[:, position].to_numpy()
 
 
 def _message(X: Any, text: list[int], dates: list[int], missing: list[int]) -> str:
+    names = names_of(X)
     found = [(text, "text or categories"), (dates, "dates"), (missing, "missing values")]
-    clauses = [_clause([X.columns[p] for p in where], what) for where, what in found if where]
+    clauses = [_clause([names[p] for p in where], what) for where, what in found if where]
     return (
         f"X must contain numbers, but {' and '.join(clauses)}; encode the columns with "
         "hssvm.tables.TableEncoder: make_pipeline(TableEncoder(), model), where the model has "

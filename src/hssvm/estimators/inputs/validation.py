@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from hssvm.estimators.inputs.containers import as_known
 from hssvm.estimators.inputs.frames import (
     are_numbers,
+    dtypes_of,
     is_frame,
+    names_of,
     require_no_missing,
     require_numbers,
 )
@@ -28,10 +31,23 @@ def validate_rows(
     estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any
 ) -> Any:
     """Return validated rows, and targets if there are any; see `validate_data` of scikit-learn."""
+    X = as_known(X)
+    if options["dtype"] is FLOATS:
+        options["dtype"] = floats_of(X)
     if not reset and _has_other_names(estimator, X):  # an error of scikit-learn
         return validate_data(estimator, X, y, reset=reset, **options)
     with naming_columns(X):
         return validate_data(estimator, X, y, reset=reset, **options)
+
+
+def floats_of(X: Any) -> Any:
+    """Accepted dtypes of `X`: float32 if it is a frame with no others.
+
+    scikit-learn finds this out for arrays and frames of pandas only, and converts others.
+    """
+    if not is_frame(X) or hasattr(X, "iloc"):
+        return FLOATS
+    return np.float32 if {str(dtype) for dtype in dtypes_of(X)} <= {"Float32", "float"} else FLOATS
 
 
 @contextmanager
@@ -49,7 +65,7 @@ def naming_columns(X: Any) -> Iterator[None]:
 def _has_other_names(estimator: Any, X: Any) -> bool:
     """Whether the column names differ from the training data."""
     names = getattr(estimator, "feature_names_in_", None)
-    return names is not None and is_frame(X) and list(X.columns) != list(names)
+    return names is not None and is_frame(X) and names_of(X) != list(names)
 
 
 def require_complete_target(y: Any, *, numeric: bool = False) -> None:

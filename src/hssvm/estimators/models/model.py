@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 
 from hssvm._display import Text
 from hssvm.estimators.configured import ConfiguredSVM
+from hssvm.estimators.inputs.containers import as_known
 from hssvm.estimators.inputs.parameters import (
     NONE,
     RULES,
@@ -93,6 +94,7 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
     ) -> Any:
         """Return the rows for the training functions, and y if given; see `bind_points`."""
         if not isinstance(y, str):
+            y = as_known(y)
             require_complete_target(y, numeric=options.get("y_numeric", False))
         options |= {"accept_sparse": "csr", "dtype": dtype, "order": "C"}
         if points is None:
@@ -112,6 +114,7 @@ class KernelModel(LinearWeightsMixin, FeatureImportancesMixin, SavableEstimator,
     def _check_weight(self, sample_weight: Any, X: Rows) -> Floats:
         if sample_weight is None:
             return np.ones(X.shape[0])
+        sample_weight = as_known(sample_weight)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not weight.any():  # scikit-learn checks this since 1.8
             raise ValueError("Sample weights must contain at least one non-zero number.")

@@ -294,12 +294,5 @@ def restore_model(cls: type[Model], document: dict[str, Any], arrays: Arrays) ->
     return model
 
 
-def name_of(y: Any) -> str | None:
-    """Name of a Series, or of the column of a frame with one; None if it is not a string."""
-    columns: Any = getattr(y, "columns", ())
-    name = columns[0] if len(columns) == 1 else getattr(y, "name", None)
-    return name if isinstance(name, str) else None
-
-
 UNFINISHED = {"STOPPED", "MAX_TIME", "MAX_ITER", "FEWER_TREES"}
 """Statuses of a fit that can be resumed."""

@@ -1,0 +1,61 @@
+"""What users pass, in the containers that validation knows.
+
+Arrow tables, queries of Polars, and arrays of other libraries are recognized by their attributes;
+no library is imported for that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import indexable
+
+
+def as_known(values: Any) -> Any:
+    """Convert Arrow record batches to tables, and arrays of other libraries to NumPy arrays.
+
+    All else is returned as it is.
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    if is_arrow(values):
+        return _as_table(values)
+    if hasattr(values, "__dlpack__"):
+        return _as_array(values)
+    require_collected(values)
+    return values
+
+
+def as_indexable(X: Any) -> Any:
+    """Convert rows as `as_known` does, and to a container whose rows can be selected."""
+    (rows,) = indexable(as_known(X))
+    return rows
+
+
+def is_arrow(values: Any) -> bool:
+    """Whether `values` is an Arrow table or record batch."""
+    return hasattr(values, "column_names") and hasattr(values, "schema")
+
+
+def require_collected(X: Any) -> None:
+    """Raise ValueError if `X` is a query of Polars, which has no rows yet."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise ValueError("X must be a table, but it is a query; call its method collect()")
+
+
+def _as_table(values: Any) -> Any:
+    import pyarrow
+
+    is_batch = isinstance(values, pyarrow.RecordBatch)
+    return pyarrow.Table.from_batches([values]) if is_batch else values
+
+
+def _as_array(values: Any) -> Any:
+    try:
+        return np.asarray(values)
+    except Exception as error:  # each library has its own
+        raise TypeError(
+            f"NumPy cannot read this {type(values).__module__}.{type(values).__qualname__} "
+            f"({error}); copy it to the memory of the CPU, without gradients, as float32 or float64"
+        ) from error
