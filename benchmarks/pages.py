@@ -14,6 +14,7 @@ MODULES = {
     "single_rows": "benchmarks.micro.single_rows",
     "streaming": "benchmarks.micro.streaming",
     "engines": "benchmarks.micro.engines",
+    "rounds": "benchmarks.micro.rounds",
     "many_classes": "benchmarks.peers.many_classes",
     "precomputed_sets": "benchmarks.kernels.precomputed_sets",
     "engine": "benchmarks.micro.engine",

@@ -4,8 +4,9 @@ import time
 
 import numpy as np
 import pytest
+from distributed import Client
 
-from benchmarks.micro import busy, engine, profile, reduced, threads, values
+from benchmarks.micro import busy, engine, profile, reduced, rounds, threads, values
 from hssvm import Cells
 
 PARAMETERS = {"C": 10.0, "gamma": 1.0}
@@ -171,3 +172,13 @@ def test_values(run_command, monkeypatch):
     assert lines[2].startswith("| dense float32 | 8 | ")
     run = results.runs["dense float32: 8"]
     assert lines[2].endswith(f" {values.number(run['Gaussian'] / run['L1'], 2)} |")
+
+
+def test_rounds(run_command, monkeypatch):
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    monkeypatch.setattr(rounds, "two_workers", lambda: Client(processes=False, **options))
+    monkeypatch.setattr(rounds, "ROUNDS", 3)
+    _, *engines = rounds.ENGINES
+    results, tables = run_command(rounds, "--engines", *engines)
+    assert all(0 < run["seconds"] < 10 for run in results.runs.values())
+    assert [line.split("|")[1].strip() for line in tables["rounds"].splitlines()[2:]] == engines
