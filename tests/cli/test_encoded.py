@@ -142,7 +142,6 @@ def test_rows_to_score_and_to_resume(trained):
     assert resumed[0].describe() == once[0].describe()
 
 
-@pytest.mark.filterwarnings("default:the scores of the folds")
 def test_searches_and_estimates(trained, table):
     options = "--target", "kind", "--Cs", "1,10", "--gammas", "0.1", "--kernel", "rbf"
     run("cv", "train.csv", *options, "--scale", "standard", "-o", "model", cwd=trained)
@@ -160,14 +159,30 @@ def test_an_index_of_pandas_is_a_column_if_it_has_a_name(trained, table):
     assert hssvm.load(trained / "half")[0].feature_names_in_.tolist() == [*table.columns[:-1]]
 
 
-@pytest.mark.filterwarnings("default:the scores of the folds")
-def test_a_search_warns_of_means_of_targets(trained, table):
-    table["street"] = [f"street {i % 11}" for i in range(len(table))]
-    table.to_csv(trained / "many.csv", index=False)
-    done = run_here(
-        "cv", "many.csv", "--target", "kind", "--Cs", "1", "--gammas", "0.1", cwd=trained
+def test_scores_do_not_believe_noise(tmp_path, rng):
+    """Levels of few rows, and classes that depend on nothing; the file has both in numbers."""
+    frame = pd.DataFrame({f"noise {j}": rng.integers(0, 60, 600) for j in range(20)})
+    frame.assign(kind=rng.permutation(600) % 2).to_csv(tmp_path / "noise.csv", index=False)
+    options = [option for name in frame for option in ("--categorical", name)]
+    done = run("cv", "noise.csv", "--target", "kind", "--Cs", "10", "--gammas", "0.05", "--kernel",
+               "rbf", "--scale", "standard", *options, cwd=tmp_path)  # fmt: skip
+    assert float(re.search(r"accuracy (0\.\d+) in 5 folds", done.stdout)[1]) < 0.65
+
+
+def test_the_seed_reaches_the_encoder(trained, table):
+    options = "--target", "kind", "--scale", "standard", "--C", "10"
+    run("train", "train.csv", "-o", "cut", *options, "--seed", "7", "--tol", "0.5", cwd=trained)
+    run("train", "train.csv", "--resume", "cut", "--tol", "1e-4", cwd=trained)
+    X, y = table.drop(columns="kind"), table["kind"]
+    model = SVC(C=10, scaling="standard", tol=1e-4, random_state=7)
+    expected, other = (
+        make_pipeline(TableEncoder(random_state=seed), model).fit(X, y).decision_function(X)
+        for seed in (7, 0)
     )
-    assert "may be too high, because the means of targets that encode 'street'" in done.stderr
+    found = hssvm.load(trained / "cut")
+    assert found[0].random_state == 7
+    found = found.decision_function(X)
+    assert np.abs(found - expected).max() < 0.1 * np.abs(found - other).max()
 
 
 def test_regression_and_weights(trained, table, rng):

@@ -35,6 +35,10 @@ COLUMNS = {
     "objects that are dates": lambda rng, n: [
         datetime.date(2020, 1, 1) + datetime.timedelta(int(i)) for i in rng.integers(0, 99, n)
     ],
+    "dates with gaps": lambda rng, n: dates(rng, n).to_series().mask(rng.random(n) < 0.3),
+    "currency": lambda rng, n: [f"${i:,}" for i in rng.integers(0, 10**6, n)],
+    "percent": lambda rng, n: [f"{x:.1f} %" for x in rng.standard_normal(n)],
+    "thousands": lambda rng, n: [f"{i:,}".replace(",", " ") for i in rng.integers(0, 10**6, n)],
     "durations": lambda rng, n: pd.to_timedelta(rng.integers(0, 99, n), "D"),
     "categories": lambda rng, n: pd.Categorical(rng.choice(["x", "y", "z"], n)),
     "ordered categories": lambda rng, n: pd.Categorical(

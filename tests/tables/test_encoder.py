@@ -24,6 +24,8 @@ KINDS = {
     "numbers": ("numbers", 1), "integers": ("numbers", 1), "numbers with gaps": ("numbers", 2),
     "booleans": ("numbers", 1), "few levels": ("categories", 3), "two levels": ("categories", 1),
     "many levels": ("categories", 1), "numbers as text": ("numbers", 1), "dates": ("dates", 6),
+    "dates with gaps": ("dates", 7), "currency": ("numbers", 1), "percent": ("numbers", 1),
+    "thousands": ("numbers", 1),
     "durations": ("numbers", 1), "categories": ("categories", 3),
     "ordered categories": ("categories", 3), "intervals": ("categories", 4),
     "only missing": ("empty", 0), "constant": ("categories", 1), "empty text": ("empty", 0),
@@ -223,6 +225,36 @@ def test_missing_numbers_are_the_mean_beside_an_indicator():
     encoder = TableEncoder()
     assert encoder.fit_transform(X).tolist() == [[1, 0, 1], [2, 1, 2], [3, 0, 3]]
     assert encoder.transform(pd.DataFrame({"a": [5.0], "b": [None]})).tolist() == [[5, 0, 2]]
+
+
+@pytest.mark.parametrize("values", [[0, None, 4, 6], [4, 6, None, 0]])
+def test_missing_dates_are_the_mean_beside_an_indicator(values):
+    days = pd.to_datetime(pd.Series(values), unit="D", origin="2021-03-01")
+    encoder = TableEncoder()
+    encoded = encoder.fit_transform(pd.DataFrame({"when": days}))
+    names = encoder.get_feature_names_out().tolist()
+    assert names[-1] == "missingindicator_when" and encoder.columns_[0].details == "1 missing"
+    day = names.index("when_day")
+    assert_allclose(encoded[:, day], 1 + np.array([10 / 3 if v is None else v for v in values]))
+    assert_array_equal(encoded[:, -1], days.isna())
+    rows = pd.DataFrame({"when": ["2021-03-08", None, "soon"]})
+    with pytest.warns(DataWarning, match="1 of its values cannot be read .* 'soon'"):
+        found = encoder.transform(rows)
+    assert_allclose(found[:, [day, -1]], [[8, 0], [13 / 3, 1], [13 / 3, 1]], rtol=1e-6)
+
+
+NOISE_LEVELS, NOISE_COLUMNS = 60, 20
+
+
+def test_held_out_scores_do_not_believe_noise(rng):
+    """Of balanced classes that depend on nothing: with means of all rows, it is about 0.9."""
+    X = rng.integers(0, NOISE_LEVELS, (600, NOISE_COLUMNS)).astype(str)
+    X = pd.DataFrame(X, columns=[f"noise {j}" for j in range(NOISE_COLUMNS)])
+    y, model = targets(rng, 600), SVC(C=10, scaling="standard", out_of_fold=True)
+    encoder = TableEncoder(categorical=X.columns)
+    honest = model.fit(encoder.fit_transform(X, y), y).fit_report_.out_of_fold_score
+    of_all_rows = model.fit(encoder.transform(X), y).fit_report_.out_of_fold_score
+    assert honest < 0.65 < 0.75 < of_all_rows
 
 
 def test_means_of_targets_are_those_of_other_rows(rng):

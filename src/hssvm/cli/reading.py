@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hssvm.cli.parsing import parse_separator
+from hssvm.cli.parsing import given, parse_separator
 from hssvm.cli.progress import ProgressLine
 from hssvm.cli.streams import data_source
-from hssvm.exceptions import DataWarning
 from hssvm.io.columns import ColumnRule, Known, require_distinct
 from hssvm.io.files import Source
 from hssvm.io.frames import read_frame, read_frame_parts
@@ -22,7 +20,7 @@ from hssvm.io.table import NotNumbersError, Table
 from hssvm.loading.parts import used_names
 from hssvm.messages import api, value_error
 from hssvm.tables import TableEncoder
-from hssvm.tables.columns import import_skrub
+from hssvm.tables.vectorizer import import_skrub
 
 
 @dataclass(frozen=True)
@@ -68,18 +66,18 @@ def read_training(
     progress: ProgressLine,
     rule: ColumnRule,
     layout: Layout,
-    encoder: TableEncoder | None,
+    encoder: TableEncoder,
     *,
     labels: bool,
 ) -> tuple[Table, TableEncoder | None]:
     """Read rows to train on.
 
-    The columns are encoded if they are not numbers without gaps, or if `encoder` is given, which is
-    then fitted.
+    The columns are encoded, and `encoder` is fitted, if they are not numbers without gaps, or if
+    the parameters of the encoder name some of them.
     """
     source = data_source(path)
     with progress.reading(source.fraction_read):
-        if encoder is None:
+        if not encoder.categorical and not encoder.numeric:
             try:
                 return _require_trainable(layout.read(source, rule), path, labels), None
             except NotNumbersError as error:
@@ -87,7 +85,6 @@ def read_training(
         frame = read_frame(
             source, layout.format_of(source), rule, parse_separator(layout.separator)
         )
-    encoder = TableEncoder() if encoder is None else encoder
     X = encoder.fit_transform(frame.features, frame.y).astype(layout.dtype)
     return _require_trainable(frame.encoded(X), path, labels), encoder
 
@@ -118,27 +115,16 @@ def read_known_parts(
         yield frame.encoded(np.asarray(encoder.transform(frame.features), layout.dtype))
 
 
-def warn_of_target_means(encoder: TableEncoder | None) -> None:
-    """Warn that scores of folds are too high if rows are encoded by the targets of other folds."""
-    if encoder is not None and encoder.target_columns_:
-        names = ", ".join(map(repr, encoder.target_columns_))
-        warnings.warn(
-            f"the scores of the folds may be too high, because the means of targets that encode "
-            f"{names} are those of all rows; leave out some rows, and score them by hssvm predict",
-            DataWarning,
-            stacklevel=2,
-        )
-
-
 def make_encoder(
-    categorical: list[str] | None, numeric: list[str] | None, encoder: TableEncoder | None = None
-) -> TableEncoder | None:
-    """Return an encoder that is not fitted, if options or the encoder of a model ask for one."""
-    if encoder is None and not categorical and not numeric:
-        return None
+    categorical: list[str] | None,
+    numeric: list[str] | None,
+    seed: int | None = None,
+    encoder: TableEncoder | None = None,
+) -> TableEncoder:
+    """Return an encoder that is not fitted, with the parameters of the one of a model if given."""
     known = {} if encoder is None else encoder.get_params()
-    given = {"categorical": categorical, "numeric": numeric}
-    return TableEncoder(**{**known, **{name: value for name, value in given.items() if value}})
+    options = given(categorical=categorical or None, numeric=numeric or None, random_state=seed)
+    return TableEncoder(**{**known, **options})
 
 
 def columns_of(table: Table, encoder: TableEncoder | None, ignored: Sequence[str | int]) -> Known:

@@ -11,22 +11,13 @@ from numpy.typing import NDArray
 
 from hssvm.exceptions import DataWarning
 from hssvm.messages import Message, api, value_error
+from hssvm.tables.formats import NumberFormat, format_of
 from hssvm.tables.targets import TableTargets
 from hssvm.tables.values import NULL_STRINGS, as_dates, as_kind, as_numbers, as_text
+from hssvm.tables.vectorizer import MAX_LEVELS, has_target_means, make_vectorizer
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_LEVELS = 10
-"""Levels that are one-hot encoded. More of them are encoded by the means of their targets, which
-need one feature instead of many."""
-
-MIN_LEVEL_ROWS = 5
-"""Rows of a level that has a mean of its own. Rarer levels have one in common: in new rows, the
-targets of few rows would be taken for a mean."""
-
-MIN_FREQUENT = 0.5
-"""Minimum share of rows whose level has a mean; else the text is split into parts."""
 
 NEARLY = 0.95
 """Minimum share of numbers among the values of a column, of which the others count as missing."""
@@ -59,8 +50,10 @@ class EncodedColumn:
         Whether the kind was given, or found in text, rather than by skrub.
     shift : float
         Subtracted from numbers.
-    mean : float
-        Of the shifted numbers; it takes the place of missing ones.
+    means : list of float
+        Of the shifted numbers, or of the features of dates; they take the place of missing ones.
+    format : NumberFormat, optional
+        How numbers are written that have a unit, or thousands separators.
     steps : list of transformers
         They encode columns that are not numbers, one after the other.
     """
@@ -71,13 +64,9 @@ class EncodedColumn:
     outputs: list[str]
     converted: bool
     shift: float
-    mean: float
+    means: list[float]
+    format: NumberFormat | None
     steps: list[Any]
-
-    @property
-    def uses_targets(self) -> bool:
-        """Whether levels are encoded by means of targets."""
-        return self.kind == "categories" and _has_target_means(self.steps)
 
     def transform(self, column: pd.Series) -> NDArray[np.float32]:
         """Encode the column of new rows, (n, n_outputs)."""
@@ -89,8 +78,6 @@ class EncodedColumn:
                 self._warn_of_new_levels(values)
             else:
                 self._warn_of_misfits(column, column, values)
-            if self.kind == "numbers":
-                return _imputed(values, self.mean, len(self.outputs))
             for step in self.steps:
                 before = values
                 with warnings.catch_warnings():
@@ -98,13 +85,16 @@ class EncodedColumn:
                     values = _apply(step, values)
                 if self.kind != "categories" and isinstance(values, pd.Series):
                     self._warn_of_misfits(column, before, values)
+            if self.means:
+                return _imputed(_as_features(values), self.means, len(self.outputs))
             return _as_matrix(values, len(column))
         except Exception as error:
             raise _column_error(self.name, error) from error
 
     def _as_kind(self, column: pd.Series) -> pd.Series:
         if self.kind != "dates":
-            values = as_kind(column, self.kind if self.kind in ("numbers", "categories") else None)
+            kind = self.kind if self.kind in ("numbers", "categories") else None
+            values = as_kind(column, kind, self.format)
             return values - self.shift if self.kind == "numbers" else values
         values = as_kind(column, None)
         if values.dtype.kind in "biuf" and values.notna().any():
@@ -173,15 +163,17 @@ def _encode(
     name, given = str(column.name), kind
     if kind is None and isinstance(column.dtype, pd.CategoricalDtype):
         kind = "categories"
-    elif kind is None and _is_text_of_numbers(column):
+    text = None if kind == "categories" else _text_of(column)
+    format = None if text is None else format_of(text)
+    if kind is None and text is not None and (format is not None or _are_numbers(text)):
         kind = "numbers"
-    values = as_kind(column, kind)
+    values = as_kind(column, kind, format)
     if kind == "numbers":
         remedy = "" if given else f", unless you pass {api:categorical={[name]}}"
         warn_of_misfits(column[(column.notna() & values.isna()).to_numpy()], kind, remedy)
     if values.dtype.kind in "biuf" and values.notna().any():
-        return _encode_numbers(name, as_numbers(values), kind is not None)
-    vectorizer = _vectorizer(values, targets, random_state)
+        return _encode_numbers(name, as_numbers(values), format, kind is not None)
+    vectorizer = make_vectorizer(values, targets, random_state)
     if kind == "categories":  # even if their text is that of numbers
         few = values.nunique() <= MAX_LEVELS
         encoder = vectorizer.low_cardinality if few else vectorizer.high_cardinality
@@ -192,47 +184,67 @@ def _encode(
         encoded = vectorizer.fit_transform(
             values.to_frame(), None if targets is None else targets.y
         )
-    outputs = [str(output) for output in encoded.columns]
+    outputs, means = [str(output) for output in encoded.columns], list[float]()
     found = kind or (KINDS[vectorizer.column_to_kind_[name]] if outputs else "empty")
+    if found == "dates":
+        encoded = _as_features(encoded)
+        means = np.nanmean(encoded, axis=0).tolist()
+        outputs += [_indicator(name)] * bool(np.isnan(encoded).any())
+        encoded = _imputed(encoded, means, len(outputs))
     steps = [step for step in vectorizer.all_processing_steps_[name] if hasattr(step, "transform")]
     details = _details(values, found, steps)
-    result = EncodedColumn(name, found, details, outputs, kind is not None, 0.0, 0.0, steps)
+    result = EncodedColumn(name, found, details, outputs, kind is not None, 0.0, means, None, steps)
     return result, _as_matrix(encoded, len(column))
 
 
 def _encode_numbers(
-    name: str, values: pd.Series, converted: bool
+    name: str, values: pd.Series, format: NumberFormat | None, converted: bool
 ) -> tuple[EncodedColumn, NDArray[np.float32]]:
     """Encode numbers as `sklearn.impute.SimpleImputer` would, in a tenth of its time."""
     shift, n_missing = _shift_of(values), int(values.isna().sum())
     values = values - shift
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(values.mean())
-    details = [f"{n_missing:,} missing"] if n_missing else []
+        means = [float(values.mean())]
+    details = [] if format is None else format.describe()
+    details += [f"{n_missing:,} missing"] if n_missing else []
     details += [f"less {shift:,.0f}"] if shift else []
-    outputs = [name, f"missingindicator_{name}"][: 1 + bool(n_missing)]
-    encoded = _imputed(values, mean, len(outputs))
-    return (
-        EncodedColumn(name, "numbers", ", ".join(details), outputs, converted, shift, mean, []),
-        encoded,
+    outputs = [name, _indicator(name)][: 1 + bool(n_missing)]
+    column = EncodedColumn(
+        name, "numbers", ", ".join(details), outputs, converted, shift, means, format, []
     )
+    return column, _imputed(_as_features(values), means, len(outputs))
 
 
-def _imputed(values: pd.Series, mean: float, n_outputs: int) -> NDArray[np.float32]:
-    """Replace missing numbers by the mean; the second output tells which ones they are."""
-    numbers = values.to_numpy(np.float64)
-    missing = np.isnan(numbers)
-    filled = np.where(missing, mean, numbers)
-    return _as_matrix(np.stack([filled, missing][:n_outputs], axis=1), len(numbers))
+def _indicator(name: str) -> str:
+    return f"missingindicator_{name}"
 
 
-def _is_text_of_numbers(column: pd.Series) -> bool:
-    """Whether (nearly) all text of a column is numbers, which may also look like years."""
+def _as_features(values: Any) -> NDArray[np.float64]:
+    """Numbers, or the frame of the features of dates, as an array with two dimensions."""
+    return values.to_numpy(np.float64).reshape(len(values), -1)
+
+
+def _imputed(
+    features: NDArray[np.float64], means: list[float], n_outputs: int
+) -> NDArray[np.float32]:
+    """Replace missing features by the means; a last output tells which rows have missing ones."""
+    missing = np.isnan(features)
+    filled = np.where(missing, means, features)
+    outputs = np.concatenate([filled, missing.any(axis=1, keepdims=True)], axis=1)
+    return _as_matrix(outputs[:, :n_outputs], len(features))
+
+
+def _text_of(column: pd.Series) -> pd.Series | None:
+    """Return the known values of a column that may be text, None if it is not."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column.dtype) or column.dtype.kind in "mMc":
-        return False
-    text = as_text(column).dropna()
+        return None
+    return as_text(column).dropna()
+
+
+def _are_numbers(text: pd.Series) -> bool:
+    """Whether (nearly) all text of a column is numbers, which may also look like years."""
     if len(text) == 0:
         return False
     if text.str.fullmatch(r"[-+]?\d+,\d+").mean() >= NEARLY:
@@ -254,52 +266,12 @@ def _details(values: pd.Series, kind: str, steps: list[Any]) -> str:
     if kind == "categories":
         n_levels = values.nunique()
         text = f"{n_levels:,} level{'s' * (n_levels != 1)}"
-        if _has_target_means(steps):
+        if has_target_means(steps):
             return text + ", means of targets"
         parts = type(steps[-1]).__name__ == "StringEncoder"
         return text + ", parts of the text" * parts
     missing = int(values.isna().sum())
     return f"{missing:,} missing" if missing and kind != "empty" else ""
-
-
-def _has_target_means(steps: list[Any]) -> bool:
-    return type(steps[-1]).__name__ == "Pipeline"
-
-
-def _vectorizer(values: pd.Series, targets: TableTargets | None, random_state: Any) -> Any:
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
-
-    skrub = import_skrub()
-    levels = OneHotEncoder(
-        drop="if_binary", dtype="float32", handle_unknown="ignore", sparse_output=False
-    )
-    many: Any = skrub.StringEncoder(n_components=MAX_LEVELS, random_state=random_state)
-    counts = values.value_counts(dropna=False)
-    frequent = counts[counts >= MIN_LEVEL_ROWS].sum() >= MIN_FREQUENT * len(values)
-    if frequent and targets is not None and targets.kind is not None:
-        many = make_pipeline(
-            OrdinalEncoder(
-                min_frequency=MIN_LEVEL_ROWS, handle_unknown="use_encoded_value", unknown_value=-1
-            ),
-            TargetEncoder(target_type=targets.kind, random_state=random_state),
-        )
-    return skrub.TableVectorizer(
-        cardinality_threshold=MAX_LEVELS + 1,
-        low_cardinality=levels,
-        high_cardinality=many,
-        datetime=make_pipeline(skrub.DatetimeEncoder(add_weekday=True), SimpleImputer()),
-    )
-
-
-def import_skrub() -> Any:
-    """Import skrub."""
-    try:
-        import skrub
-    except ImportError as error:
-        raise ImportError("encoding a table needs skrub: pip install 'hssvm[tables]'") from error
-    return skrub
 
 
 def _apply(step: Any, values: Any) -> Any:

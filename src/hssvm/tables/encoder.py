@@ -23,8 +23,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a table as numbers, for a pipeline with an estimator.
 
     The columns are read by `skrub.TableVectorizer`: numbers and dates that are stored as text are
-    recognized. This class chooses what suits a kernel: missing numbers become the mean, beside an
-    indicator; categories of few levels are one-hot encoded, and those of many levels become the
+    recognized. This class also recognizes numbers with a currency, a percent sign or thousands
+    separators, and chooses what suits a kernel: missing numbers and dates become the mean, beside
+    an indicator; categories of few levels are one-hot encoded, and those of many levels become the
     mean of the targets of each level, cross-fitted; dates become years, months, days, hours and
     weekdays, and their total. The estimator must scale the features: ``scaling="standard"``, or
     `SVCCV` and `SVRCV`, which choose a scaling. Indicators keep the range 1 there.
@@ -104,7 +105,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float32]:
         """Learn how to encode the columns, and encode the rows.
 
-        The means of targets are those of other rows, so that they do not tell the own target.
+        The means of targets are those of other rows, so that they do not tell the own target:
+        each of five parts of the rows is encoded by the targets of the other four. `transform`
+        uses the means of all rows; a model that is trained on its result believes noise.
 
         Parameters
         ----------
@@ -173,11 +176,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Column of the table that each encoded feature belongs to, (n_outputs,)."""
         names = [column.name for column in self.columns_ for _ in column.outputs]
         return np.array(names, dtype=object)
-
-    @property
-    def target_columns_(self) -> list[str]:
-        """Columns that are encoded by means of targets."""
-        return [column.name for column in self.columns_ if column.uses_targets]
 
     def sum_by_column(self, values: Any) -> NDArray[Any]:
         """Sum values of the encoded features, such as importances, over each column of the table.

@@ -11,24 +11,29 @@ import io
 import json
 import warnings
 import zipfile
+from dataclasses import asdict
 from importlib.metadata import version
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from hssvm.exceptions import DataWarning
 from hssvm.persistence.archive import require
-from hssvm.tables.columns import KINDS, EncodedColumn, import_skrub
+from hssvm.tables.columns import KINDS, EncodedColumn
 from hssvm.tables.encoder import TableEncoder
+from hssvm.tables.formats import SEPARATORS, UNITS, NumberFormat
+from hssvm.tables.vectorizer import import_skrub
 
 OBJECTS = {
     "datetime.timedelta", "datetime.timezone", "pandas.DatetimeTZDtype",
     "sklearn.decomposition._truncated_svd.TruncatedSVD",
     "sklearn.feature_extraction.text.TfidfTransformer",
-    "sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.impute._base.SimpleImputer",
-    "sklearn.pipeline.Pipeline", "sklearn.preprocessing._encoders.OneHotEncoder",
+    "sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing._encoders.OneHotEncoder",
     "sklearn.preprocessing._encoders.OrdinalEncoder",
     "sklearn.preprocessing._target_encoder.TargetEncoder",
     "skrub._clean_categories.CleanCategories", "skrub._clean_null_strings.CleanNullStrings",
@@ -49,8 +54,8 @@ functions or methods that a file names."""
 FIXED = {"input": '"content"', "memory": "null"}
 """Attributes that would read files."""
 
-PIPELINES = {("DatetimeEncoder", "SimpleImputer"), ("OrdinalEncoder", "TargetEncoder")}
-"""Steps of pipelines, by their classes."""
+PIPELINE = "OrdinalEncoder", "TargetEncoder"
+"""Steps of a pipeline, by their classes."""
 
 MAX_GROWTH, MAX_BYTES = 200, 2**28
 """Maximum size of the transformers relative to their compressed size, and in bytes."""
@@ -62,8 +67,11 @@ def pack_encoder(encoder: TableEncoder) -> dict[str, Any]:
     skops = _import_skops()
     steps = [column.steps for column in encoder.columns_]
     packed = skops.dumps(steps, compression=zipfile.ZIP_DEFLATED)
+    seed = encoder.random_state
     return {
         "skrub": version("skrub"),
+        "scikit-learn": version("scikit-learn"),
+        "random_state": int(seed) if isinstance(seed, Integral) else None,
         "names": list(encoder.feature_names_in_),
         "columns": [
             {
@@ -73,7 +81,8 @@ def pack_encoder(encoder: TableEncoder) -> dict[str, Any]:
                 "outputs": column.outputs,
                 "converted": column.converted,
                 "shift": column.shift,
-                "mean": column.mean,
+                "means": column.means,
+                "format": None if column.format is None else asdict(column.format),
             }
             for column in encoder.columns_
         ],
@@ -86,18 +95,32 @@ def unpack_encoder(path: Any, document: Any) -> TableEncoder:
     import_skrub()
     skops = _import_skops()
     try:
-        writer = document["skrub"]
-        require(writer == version("skrub"), "its version of skrub is another")
-        return _unpack(document, skops)
+        require(document["skrub"] == version("skrub"), "its version of skrub is another")
+        same = document["scikit-learn"] == version("scikit-learn")
+        encoder = _unpack(document, skops)
     except MemoryError:
         raise
     except Exception as error:  # a file that was changed, or the steps of another version
-        writer = document.get("skrub") if isinstance(document, dict) else None
         raise ValueError(
             f"{path}: its encoder of columns cannot be restored ({error}); it was written with "
-            f"skrub {writer}, and this is skrub {version('skrub')}: install that version, or train "
-            "again"
+            f"{_versions(document)}: install that version, or train again"
         ) from error
+    if not same and any(column.steps for column in encoder.columns_):
+        warnings.warn(
+            f"{path}: its encoder of columns may give other values, as it was written with "
+            f"{_versions(document)}; install that version, or train again",
+            DataWarning,
+            stacklevel=2,
+        )
+    return encoder
+
+
+def _versions(document: Any) -> str:
+    """Name the version of the package that the writer had, and the one that is installed."""
+    known = document if isinstance(document, dict) else {}
+    packages = "skrub", "scikit-learn"
+    package = next((name for name in packages if known.get(name) != version(name)), "skrub")
+    return f"{package} {known.get(package)}, and this is {package} {version(package)}"
 
 
 def _unpack(document: Any, skops: Any) -> TableEncoder:
@@ -108,14 +131,18 @@ def _unpack(document: Any, skops: Any) -> TableEncoder:
         n_bytes = sum(entry.file_size for entry in archive.infolist())
         require(n_bytes <= min(MAX_BYTES, MAX_GROWTH * len(packed)), "it is too large")
         _check_schema(json.loads(archive.read("schema.json")))
-    steps = skops.loads(packed, trusted=[*OBJECTS, "numpy.dtype"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # one for each transformer
+        steps = skops.loads(packed, trusted=[*OBJECTS, "numpy.dtype"])
     require(type(steps) is list and all(type(its) is list for its in steps), "it has no steps")
     for step in (step for its_steps in steps for step in its_steps):
         require(hasattr(step, "transform"), "it contains something else than transformers")
         if isinstance(step, Pipeline):
             classes = tuple(type(inner).__name__ for _, inner in step.steps)
-            require(classes in PIPELINES, f"it contains a pipeline of {', '.join(classes)}")
-    encoder = TableEncoder(**_parameters(columns, names))
+            require(classes == PIPELINE, f"it contains a pipeline of {', '.join(classes)}")
+    encoder = TableEncoder(
+        **_parameters(columns, names), random_state=_seed(document["random_state"])
+    )
     encoder.feature_names_in_, encoder.n_features_in_ = np.array(names, dtype=object), len(names)
     encoder.columns_ = [
         _unpack_column(entry, its_steps, names)
@@ -153,15 +180,33 @@ def _parameters(columns: list[Any], names: list[str]) -> dict[str, Any]:
     }
 
 
+def _seed(seed: Any) -> int | None:
+    require(seed is None or (type(seed) is int and 0 <= seed < 2**32), "its seed is invalid")
+    return seed
+
+
 def _unpack_column(entry: Any, steps: Any, names: list[str]) -> EncodedColumn:
-    column = EncodedColumn(**entry, steps=steps)
+    format = None if entry["format"] is None else NumberFormat(**entry["format"])
+    column = EncodedColumn(**{**entry, "format": format}, steps=steps)
     valid = column.name in names and column.kind in {*KINDS.values(), "numbers", "empty"}
     valid = valid and type(column.details) is str and type(column.converted) is bool
-    numbers = column.shift, column.mean
-    valid = valid and all(type(number) is float and np.isfinite(number) for number in numbers)
     valid = valid and column.details.isprintable() and _are_names(column.outputs)
-    require(valid, "a column is invalid")
+    valid = valid and _are_means(column) and type(column.shift) is float
+    valid = valid and bool(np.isfinite(column.shift))
+    require(valid and (format is None or _is_format(format)), "a column is invalid")
     return column
+
+
+def _are_means(column: EncodedColumn) -> bool:
+    """Whether numbers and dates have a mean for each output, but the indicator of missing ones."""
+    if column.kind not in ("numbers", "dates"):
+        return column.means == []
+    valid = type(column.means) is list and 0 <= len(column.outputs) - len(column.means) <= 1
+    return valid and all(type(mean) is float and np.isfinite(mean) for mean in column.means)
+
+
+def _is_format(format: NumberFormat) -> bool:
+    return format.unit in UNITS and format.separator in SEPARATORS
 
 
 def _are_names(names: Any) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hssvm.tables.formats import NumberFormat
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -21,8 +23,8 @@ NULL_STRINGS = {"", "?", "na", "n/a", "nan", "null", "none", "nat", "<na>"}
 """Text that means a missing value, in lower case; no warning of it is necessary."""
 
 
-def as_kind(column: pd.Series, kind: str | None) -> pd.Series:
-    """Return a dense column, converted if its kind is given."""
+def as_kind(column: pd.Series, kind: str | None, format: NumberFormat | None = None) -> pd.Series:
+    """Return a dense column, converted if its kind is given; numbers may have a format."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.SparseDtype):
@@ -37,7 +39,7 @@ def as_kind(column: pd.Series, kind: str | None) -> pd.Series:
     if column.dtype.kind == "c":
         raise ValueError("it contains complex numbers")
     if kind == "numbers":
-        return as_numbers(column)
+        return as_numbers(column) if format is None else format.parse(as_text(column))
     is_text = column.dtype == object or isinstance(column.dtype, pd.StringDtype)
     return as_text(column) if kind == "categories" or is_text else column
 

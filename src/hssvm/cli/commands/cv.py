@@ -105,10 +105,9 @@ def cv(
         parse_column(target), parse_column(sample_weight), parse_columns(ignore), guess=False
     )
     layout = reading.Layout(format, separator, np.float64 if double else np.float32)
-    encoder = reading.make_encoder(categorical, numeric)
+    unfitted = reading.make_encoder(categorical, numeric, seed)
     with working(threads), showing(err, quiet) as progress:
-        table, encoder = reading.read_training(data, progress, rule, layout, encoder, labels=True)
-        reading.warn_of_target_means(encoder)
+        table, encoder = reading.read_training(data, progress, rule, layout, unfitted, labels=True)
         if class_weight is not None:
             weights = parsing.parse_class_weight(class_weight, table.y)
             estimator.set_params(class_weight=weights)

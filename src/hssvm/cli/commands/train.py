@@ -121,10 +121,10 @@ def train(
         parameters |= given(approximation=parse_approximation(*rough, task))
         estimator = training.make_estimator(task, {"random_state": 0, **parameters})
         dtype: Any = np.float64 if double else np.float32
-        column, encoder = parse_column(target), reading.make_encoder(categorical, numeric)
+        column, unfitted = parse_column(target), reading.make_encoder(categorical, numeric, seed)
     else:
         estimator, known_encoder = training.load_unfinished(resume, task)
-        encoder = reading.make_encoder(categorical, numeric, known_encoder)
+        unfitted = reading.make_encoder(categorical, numeric, encoder=known_encoder)
         last = estimator.approximation
         parameters |= given(approximation=parse_approximation(*rough, task, last))
         training.check_options(type(estimator), parameters, str(resume))
@@ -141,7 +141,9 @@ def train(
     )
     layout = reading.Layout(format, separator, dtype)
     with working(threads), showing(err, quiet) as progress:
-        table, encoder = reading.read_training(data, progress, rule, layout, encoder, labels=labels)
+        table, encoder = reading.read_training(
+            data, progress, rule, layout, unfitted, labels=labels
+        )
         test_table = None
         if test is not None:
             known = reading.columns_of(table, encoder, ignored)
