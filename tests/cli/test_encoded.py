@@ -159,6 +159,7 @@ def test_an_index_of_pandas_is_a_column_if_it_has_a_name(trained, table):
     assert hssvm.load(trained / "half")[0].feature_names_in_.tolist() == [*table.columns[:-1]]
 
 
+@pytest.mark.filterwarnings("default:No candidate scores higher")
 def test_scores_do_not_believe_noise(tmp_path, rng):
     """Levels of few rows, and classes that depend on nothing; the file has both in numbers."""
     frame = pd.DataFrame({f"noise {j}": rng.integers(0, 60, 600) for j in range(20)})
