@@ -103,6 +103,21 @@ def test_info_shows_how_columns_were_read(trained):
     assert "label column     kind" in text
 
 
+def test_info_shows_how_numbers_were_written(tmp_path, rng):
+    price, late = rng.integers(0, 10**6, 200), rng.random(200) < 0.2
+    frame = pd.DataFrame({
+        "price": [f"${value:,}" for value in price], "rate": [f"{x:.1f} %" for x in price / 1e4],
+        "joined": pd.Series(pd.date_range("2020-01-01", periods=200)).mask(late),
+    })  # fmt: skip
+    frame.assign(y=price > 5e5).to_csv(tmp_path / "train.csv", index=False)
+    run("train", "train.csv", "-o", "model", "--target", "y", "--scale", "standard", cwd=tmp_path)
+    text = run("info", "model", cwd=tmp_path).stdout
+    assert re.search(r"  price +numbers +in \$, thousands separators\n", text)
+    assert re.search(r"  rate +numbers +in %\n", text)
+    assert re.search(rf"  joined +dates +{late.sum()} missing\n", text)
+    assert hssvm.load(tmp_path / "model").score(frame, (price > 5e5).astype(str)) > 0.9
+
+
 def test_the_reading_of_columns_is_corrected(trained):
     options = "--categorical", "code", "--categorical", "age", "--ignore", "street"
     done = run("train", "train.csv", "-o", "model", "--target", "kind", *options, cwd=trained)
