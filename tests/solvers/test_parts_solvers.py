@@ -20,7 +20,7 @@ from hssvm.kernels import Gaussian
 from hssvm.kernels.lazy import LazyKernelMatrix
 from hssvm.kernels.part import PartKernelMatrix, exact_kernel_matrix
 from hssvm.operators import HSSOperator
-from hssvm.problems import OneClassProblem, SVCProblem, SVRProblem
+from hssvm.problems import HuberProblem, OneClassProblem, SVCProblem, SVRProblem
 from hssvm.problems.weighted_quantiles import SORTED_POINTS, weighted_quantiles
 from hssvm.solvers import ADMM, FixedIterationADMM, Solution, WorkingSet, initial_beta
 from hssvm.solvers.equality import nearest_feasible
@@ -38,12 +38,18 @@ def values(rng, n, k, dtype=np.float64):
     return lambda rows, parts: SVRProblem(y[rows], bound[rows], np.full(k, 0.2), parts)
 
 
+def smooth(rng, n, k, dtype=np.float64):
+    y, cost = rng.standard_normal((n, k)) * 3, rng.uniform(0.1, 2, (n, 1))
+    y, cost = y.astype(dtype), np.repeat(cost, k, axis=1).astype(dtype)
+    return lambda rows, parts: HuberProblem(y[rows], cost[rows], np.full(k, 2.0), parts)
+
+
 def novelty(rng, n, k, dtype=np.float64):
     bound, nu = rng.uniform(0.5, 1.5, (n, k)).astype(dtype), rng.uniform(0.1, 0.7, k)
     return lambda rows, parts: OneClassProblem(bound[rows], nu, parts)
 
 
-@pytest.mark.parametrize("make", [classes, values, novelty])
+@pytest.mark.parametrize("make", [classes, values, smooth, novelty])
 @pytest.mark.parametrize("n_parts", [2, 4])
 @pytest.mark.parametrize("solver", [ADMM(tol=1e-8, max_iter=150), FixedIterationADMM(12)])
 def test_same_solution_as_on_all_rows(make, n_parts, solver, rng):
@@ -143,7 +149,7 @@ def test_an_error_of_one_part_ends_all(fan_in):
         sums_in_threads(4, work, fan_in)
 
 
-@pytest.mark.parametrize("make", [classes, values, novelty])
+@pytest.mark.parametrize("make", [classes, values, smooth, novelty])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("n_parts", "memory", "start"), [(2, 2e9, 0.0), (4, 1e5, 0.7)])
 def test_same_exact_solution_as_on_all_rows(make, n_parts, memory, start, dtype, rng):
@@ -181,7 +187,7 @@ def test_same_exact_solution_as_on_all_rows(make, n_parts, memory, start, dtype,
     assert_allclose(found.sum(axis=0), joined.equality_rhs, atol=1e-3)
 
 
-@pytest.mark.parametrize("make", [classes, values])
+@pytest.mark.parametrize("make", [classes, values, smooth])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("n_parts", "memory"),
