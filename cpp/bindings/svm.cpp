@@ -1,16 +1,15 @@
 // The separable step of ADMM, SMO, and products with kept rows of a kernel matrix.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 
 #include <memory>
-#include <optional>
 #include <variant>
 
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "kernel_matrix.hpp"
 #include "module.hpp"
+#include "ridge.hpp"
 #include "svm/parts.hpp"
 #include "svm/prox.hpp"
 #include "svm/small.hpp"
@@ -22,16 +21,6 @@ namespace bindings {
 using namespace nb::literals;
 
 namespace {
-
-// An array with an entry for each of n rows, or none.
-template <class T>
-using Ridge = std::optional<Array<const T>>;
-
-template <class T>
-const T* ridge_of(const Ridge<T>& ridge, Index n) {
-    require(!ridge || size(*ridge) == n, "ridge: shapes do not match");
-    return ridge ? ridge->data() : nullptr;
-}
 
 // Asks a Python function, if there is one, whether to stop; handles Ctrl-C in any case. To be made
 // with the GIL, and to outlive the scope without it.
@@ -153,22 +142,15 @@ svm::Parts<T> make_parts(Index n_rows, Indices offsets, Indices rows, Matrix<con
                 has(intercept, n_parts, k) && has(steps, n_parts, k) && size(l1_weight) == k &&
                 size(tol) == k && size(max_steps) == n_parts,
             "solve_parts: shapes do not match");
-    return {n_parts,
-            k,
-            offsets.data(),
-            rows.data(),
-            lower.data(),
-            upper.data(),
-            linear.data(),
-            l1_weight.data(),
-            tol.data(),
-            max_steps.data(),
-            ridge_of(ridge, m),
-            z.data(),
-            F.data(),
-            primal.data(),
-            dual.data(),
-            intercept.data(),
+    const T* own_ridge = ridge_of(ridge, m);
+    return {n_parts,        k,
+            offsets.data(), rows.data(),
+            lower.data(),   upper.data(),
+            linear.data(),  l1_weight.data(),
+            tol.data(),     max_steps.data(),
+            own_ridge,      z.data(),
+            F.data(),       primal.data(),
+            dual.data(),    intercept.data(),
             steps.data()};
 }
 

@@ -186,3 +186,9 @@ def test_float32_and_many_rows(make, rng):
     exact = problem.evaluate(solution.Z.astype(float), K @ solution.Z)
     assert (exact.gap <= 1.2e-3).all()
     assert_allclose(exact.dual, solution.dual, rtol=1e-3)
+
+
+def test_the_core_checks_the_length_of_the_ridge():
+    one, F = np.ones(4), np.zeros(4)
+    with pytest.raises(ValueError, match="ridge: shapes do not match"):
+        _core.solve_small(np.eye(4), one, 0 * one, one, 0.0, 0 * one, F, 1e-3, 9, None, np.ones(3))
