@@ -3,8 +3,8 @@
 python -m benchmarks.micro.rounds [--engines E [E ...]] [--resume] [--render]
 
 In Spark, and with tasks of Dask, each round is a job over two partitions that the driver starts; in
-`hssvm.dask`, two running parts add up a number. The fastest of 20 rounds counts, after three
-others. Spark: pip install --group engines. The results go to docs/results/rounds.json.
+`hssvm.dask`, two running parts add up a number. The fastest of 20 rounds, after three others.
+Spark: pip install --group engines. The results go to docs/results/rounds.json.
 """
 
 import os

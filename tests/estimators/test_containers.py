@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.frames import NAMES_OF_POLARS
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
 
@@ -94,7 +96,9 @@ def test_every_method_of_every_estimator(name, library, data, rows, rng):
     expected = clone(MODELS[name]).fit(rows, y, sample_weight=weight)
     frame, column = FRAMES[library](data), None if y is None else COLUMNS[library](y)
     model = clone(MODELS[name]).fit(frame, column, sample_weight=COLUMNS[library](weight))
-    assert list(model.feature_names_in_) == list(data)
+    named = library != "Polars" or NAMES_OF_POLARS
+    if named:
+        assert list(model.feature_names_in_) == list(data)
     if y is not None and "Arrow" not in library and "dropin" not in name:
         assert model.target_name_ == "target"
     called = 0
@@ -113,8 +117,9 @@ def test_every_method_of_every_estimator(name, library, data, rows, rng):
             np.testing.assert_array_equal(found.gap, expected.certify(*theirs).gap)
     if hasattr(model, "explain"):
         np.testing.assert_array_equal(model.explain(frame).values, expected.explain(rows).values)
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(FRAMES[library]({key: data[key] for key in sorted(data)}))
+    if named:
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(FRAMES[library]({key: data[key] for key in sorted(data)}))
 
 
 @pytest.mark.parametrize("library", ["pandas", "Polars", "Arrow", "Arrow batch"])
@@ -160,8 +165,9 @@ def test_paths(library, data, rows):
     frame = FRAMES[library](data)
     path = svc_path(frame, COLUMNS[library](labels), [1.0, 2.0])
     np.testing.assert_array_equal(path.decision_function(frame), expected)
-    with pytest.raises(ValueError, match="feature names should match"):
-        path.predict(FRAMES[library]({key: data[key] for key in sorted(data)}))
+    if library != "Polars" or NAMES_OF_POLARS:
+        with pytest.raises(ValueError, match="feature names should match"):
+            path.predict(FRAMES[library]({key: data[key] for key in sorted(data)}))
 
 
 @pytest.mark.parametrize(
@@ -288,5 +294,7 @@ for model, y in ((SVC(), X[:, 0] > 0), (SVCCV([1.0], cv=2), X[:, 0] > 0), (SVR()
 
 def test_arrays_are_converted_also_where_scikit_learn_dispatches():
     pytest.importorskip("array_api_strict")
+    if find_spec("sklearn.externals.array_api_compat") is None:  # before 1.7
+        pytest.importorskip("array_api_compat")
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}  # read when SciPy is imported
     subprocess.run([sys.executable, "-c", DISPATCHING], env=environment, check=True)

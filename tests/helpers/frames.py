@@ -6,8 +6,13 @@ import uuid
 
 import numpy as np
 import pandas as pd
+import polars
+from sklearn.utils.validation import _get_feature_names
 
 N_ROWS = 60
+
+NAMES_OF_POLARS = _get_feature_names(polars.DataFrame({"a": [1.0]})) is not None
+"""Whether scikit-learn reads the names of frames of Polars; 1.6 does not in those of Polars 2."""
 
 
 def dates(rng, n):

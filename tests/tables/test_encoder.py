@@ -8,7 +8,7 @@ import pandas as pd
 import polars
 import pyarrow
 import pytest
-from helpers.frames import COLUMNS, N_ROWS, REFUSED, make_column, make_frame
+from helpers.frames import COLUMNS, N_ROWS, NAMES_OF_POLARS, REFUSED, make_column, make_frame
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -403,6 +403,7 @@ def test_frames_as_output(output, convert, rng):
         if output == "pandas" and isinstance(table, pd.DataFrame):
             assert encoded.index.equals(table.index)
     model = make_pipeline(encoder, SVR(scaling="standard")).fit(table, y)
-    assert list(model[-1].feature_names_in_) == list(encoder.get_feature_names_out())
+    if output == "pandas" or NAMES_OF_POLARS:
+        assert list(model[-1].feature_names_in_) == list(encoder.get_feature_names_out())
     plain = make_pipeline(TableEncoder(), SVR(scaling="standard")).fit(X, y)
     assert_array_equal(model.predict(table), plain.predict(X))

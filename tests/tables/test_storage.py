@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 from helpers.command import run_here
 from helpers.encoder_mutants import encoder_changed, schema_changed, steps_changed, with_encoder
-from helpers.frames import COLUMNS, make_column, make_frame
+from helpers.frames import COLUMNS, NAMES_OF_POLARS, make_column, make_frame
 from helpers.outcomes import pipeline_outcome
 from numpy.testing import assert_array_equal
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -213,7 +213,8 @@ def test_frames_between_encoder_and_model(output, rng, tmp_path):
     expected = model.fit(X, y).predict(X)
     hssvm.save(model, tmp_path / "model")
     loaded = hssvm.load(tmp_path / "model")
-    assert list(loaded[-1].feature_names_in_) == list(model[-1].feature_names_in_)
+    if output == "pandas" or NAMES_OF_POLARS:
+        assert list(loaded[-1].feature_names_in_) == list(model[-1].feature_names_in_)
     assert_array_equal(loaded.predict(X), expected)
     table = pyarrow.Table.from_pandas(X)
     for pipeline in (model, loaded):

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from hssvm.estimators.inputs.containers import select_rows
 from hssvm.kernels.base import Floats
 from hssvm.model_selection.families import Candidate
 from hssvm.model_selection.fold_estimators import FoldModel, FoldSVC, mean_model
@@ -130,7 +130,7 @@ class FoldTask(ABC):
         if not np.isnan(gamma):
             estimator.set_params(gamma=gamma)
         estimator._set_scaling(model.scaling, None)  # noqa: SLF001, of the same package
-        test_X = _safe_indexing(self.X, model.test)
+        test_X = select_rows(self.X, model.test)
         estimator.__dict__.update(
             self.validated,
             intercept_=model.result.intercept,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import indexable
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, indexable
 
 
 def as_known(values: Any) -> Any:
@@ -31,6 +32,11 @@ def as_indexable(X: Any) -> Any:
     """Convert rows as `as_known` does, and to a container whose rows can be selected."""
     (rows,) = indexable(as_known(X))
     return rows
+
+
+def select_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return rows of a container from `as_indexable`; scikit-learn 1.6 cannot for Arrow tables."""
+    return X.take(rows) if is_arrow(X) else _safe_indexing(X, rows)
 
 
 def is_arrow(values: Any) -> bool:
