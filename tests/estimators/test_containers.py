@@ -208,6 +208,12 @@ def test_columns_of_arrow_that_are_numbers(data, rows):
     np.testing.assert_allclose(SVC().fit(table, labels).decision_function(table), expected)
 
 
+def test_columns_with_the_names_of_attributes(rows):
+    frame = pd.DataFrame(rows[:, :2], columns=["column_names", "schema"])
+    model = SVC().fit(frame, targets(SVC(), rows))
+    assert list(model.feature_names_in_) == ["column_names", "schema"]
+
+
 def test_queries_are_refused(data, rows):
     for fit in (SVC().fit, TableEncoder().fit):
         with pytest.raises(ValueError, match=r"it is a query; call its method collect\(\)"):

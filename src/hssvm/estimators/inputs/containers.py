@@ -41,12 +41,13 @@ def select_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 def is_arrow(values: Any) -> bool:
     """Whether `values` is an Arrow table or record batch."""
-    return hasattr(values, "column_names") and hasattr(values, "schema")
+    kind = type(values)  # a frame of pandas has its columns as attributes
+    return hasattr(kind, "column_names") and hasattr(kind, "schema")
 
 
 def require_collected(X: Any) -> None:
     """Raise ValueError if `X` is a query of Polars, which has no rows yet."""
-    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+    if hasattr(type(X), "collect") and hasattr(type(X), "collect_schema"):
         raise ValueError("X must be a table, but it is a query; call its method collect()")
 
 
