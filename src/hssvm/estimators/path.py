@@ -53,6 +53,8 @@ class SVCPath(ShownAsText):
     intercept_ : (k,) array
     fit_report_ : FitReport
         With the gap, objective and iterations of every C.
+    feature_names_in_ : (p,) array of str or None
+        Names of the columns, if the rows were a frame.
     """
 
     Cs: NDArray[np.float64]
