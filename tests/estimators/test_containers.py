@@ -57,11 +57,10 @@ OF_ROWS = [
 OF_TRAINING = ["score", "certify", "estimate_cost"]
 
 
-def batch(data):
-    return pa.RecordBatch.from_pydict(data)
-
-
-FRAMES = {"pandas": pd.DataFrame, "Polars": pl.DataFrame, "Arrow": pa.table, "Arrow batch": batch}
+FRAMES = {
+    "pandas": pd.DataFrame, "Polars": pl.DataFrame, "Arrow": pa.table,
+    "Arrow batch": pa.RecordBatch.from_pydict,
+}  # fmt: skip
 
 COLUMNS = {
     "pandas": lambda values: pd.Series(values, name="target"),
@@ -122,7 +121,7 @@ def test_every_method_of_every_estimator(name, library, data, rows, rng):
             model.predict(FRAMES[library]({key: data[key] for key in sorted(data)}))
 
 
-@pytest.mark.parametrize("library", ["pandas", "Polars", "Arrow", "Arrow batch"])
+@pytest.mark.parametrize("library", FRAMES)
 def test_names_of_targets_in_frames_of_one_column(library, data, rows):
     labels = targets(SVC(), rows)
     with pytest.warns(DataConversionWarning):
@@ -267,20 +266,15 @@ def test_arrays_that_numpy_cannot_read(rows):
     message = r"cannot read this .*OtherArray \(it is on device 1\); copy it to the memory of the C"
     elsewhere = OtherArray(rows, on_cpu=False)
     for fit in (SVC().fit, SVCCV([1.0]).fit):
-        with pytest.raises(TypeError, match=message):
-            fit(elsewhere, labels)
-        with pytest.raises(TypeError, match=message):
-            fit(rows, OtherArray(rows[:, 0] > 0, on_cpu=False))
+        for X, y in ((elsewhere, labels), (rows, OtherArray(rows[:, 0] > 0, on_cpu=False))):
+            with pytest.raises(TypeError, match=message):
+                fit(X, y)
     with pytest.raises(TypeError, match=message):
         SVC().fit(rows, labels).predict(elsewhere)
     torch = pytest.importorskip("torch")
-    for tensor in (
-        torch.tensor(rows, requires_grad=True),
-        torch.tensor(rows, dtype=torch.bfloat16),
-        torch.tensor(rows, device="meta"),
-    ):
+    for options in ({"requires_grad": True}, {"dtype": torch.bfloat16}, {"device": "meta"}):
         with pytest.raises(TypeError, match=r"cannot read this torch\.Tensor .*; copy it to the m"):
-            SVC().fit(tensor, labels)
+            SVC().fit(torch.tensor(rows, **options), labels)
 
 
 DISPATCHING = """
