@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from distributed import Client
 
 import hssvm
 from hssvm.arrow import predict_batches
@@ -55,7 +54,8 @@ def test_training_on_rows_of_spark(tmp_path):
     command = [sys.executable, "write.py"]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=600)
     assert len(list((tmp_path / "rows.parquet").glob("part-*.parquet"))) > 1
-    with contextlib.chdir(tmp_path), Client(processes=False, dashboard_address=":0"):
+    client = pytest.importorskip("distributed").Client
+    with contextlib.chdir(tmp_path), client(processes=False, dashboard_address=":0"):
         exec(train, {})
     rows = pyarrow.parquet.read_table(tmp_path / "rows.parquet").to_pandas()
     assert hssvm.load(tmp_path / "model.hssvm").score(rows[["load"]], rows["label"]) > 0.95

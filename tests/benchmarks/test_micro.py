@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pytest
-from distributed import Client
 
 from benchmarks.micro import busy, engine, profile, reduced, rounds, threads, values
 from hssvm import Cells
@@ -176,7 +175,8 @@ def test_values(run_command, monkeypatch):
 
 def test_rounds(run_command, monkeypatch):
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    monkeypatch.setattr(rounds, "two_workers", lambda: Client(processes=False, **options))
+    client = pytest.importorskip("distributed").Client
+    monkeypatch.setattr(rounds, "two_workers", lambda: client(processes=False, **options))
     monkeypatch.setattr(rounds, "ROUNDS", 3)
     _, *engines = rounds.ENGINES
     results, tables = run_command(rounds, "--engines", *engines)

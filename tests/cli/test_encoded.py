@@ -157,6 +157,20 @@ def test_rows_to_score_and_to_resume(trained):
     assert resumed[0].describe() == once[0].describe()
 
 
+def test_a_resumed_model_keeps_its_encoder(tmp_path, rng):
+    """Also if the file has only numbers; here they are shifted, as float32 would round them."""
+    frame = pd.DataFrame({"time": 1.6e9 + rng.random(200) * 100})
+    frame["kind"] = (frame["time"] - 1.6e9 > 50).astype(int)
+    model = SVC(C=10, scaling="standard", tol=0.5)
+    pipeline = make_pipeline(TableEncoder(), model).fit(frame[["time"]], frame["kind"])
+    hssvm.save(pipeline, tmp_path / "cut")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    run("train", "rows.csv", "--resume", "cut", "--target", "kind", "--tol", "1e-3", cwd=tmp_path)
+    again = hssvm.load(tmp_path / "cut")
+    assert again[0].describe() == pipeline[0].describe()
+    assert again.score(frame[["time"]], frame["kind"]) > 0.97
+
+
 def test_searches_and_estimates(trained, table):
     options = "--target", "kind", "--Cs", "1,10", "--gammas", "0.1", "--kernel", "rbf"
     run("cv", "train.csv", *options, "--scale", "standard", "-o", "model", cwd=trained)

@@ -344,6 +344,18 @@ def test_targets_beyond_the_precision_of_the_rows(client, rng):
         hssvm.dask.SVR(client=client).fit(X, np.where(X[:, 0] > 0, 1e39, 0.0))
 
 
+def test_a_path_knows_the_names_of_a_frame(client, rng):
+    X, y = waves_and_bowls(rng, 3000)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    rows = dd.from_pandas(frame.assign(y=y), npartitions=2)
+    path = hssvm.dask.svc_path(
+        rows[["a", "b", "c"]], rows["y"], [1.0], approximation=HSS(n_trees=1), client=client
+    )
+    gathered = path.to_local()
+    assert gathered.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert_array_equal(gathered.predict(frame), path.predict(X))
+
+
 def test_path(client, rng):
     X, y = waves_and_bowls(rng, 5000)
     Cs = [0.1, 1.0, 10.0]

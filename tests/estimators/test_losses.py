@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVC as ExactSVC
 from sklearn.svm import SVR as ExactSVR
 
-from hssvm import HSS, SVC, SVR, Cells, load
+from hssvm import HSS, SVC, SVR, Cells, load, svc_path
 from hssvm.estimators.inputs.parameters import InvalidParameterError
 from hssvm.kernels import Gaussian
 from hssvm.solvers import Status
@@ -120,14 +120,15 @@ def test_weights_count_as_repeated_rows_and_0_as_none(kind, loss, rows, rng):
 @pytest.mark.parametrize(("kind", "loss"), MODELS)
 def test_all_routes(kind, loss, options, dtype, rng):
     """Approximations agree with the exact model; all know their gaps, and unseen rows."""
-    X = rng.standard_normal((1500, 2)).astype(dtype)
-    y = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(1500)
+    X = rng.standard_normal((3000, 2)).astype(dtype)  # more than one leaf
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(3000)
     target = y if kind is SVR else y > 0
     exact = kind(loss=loss, gamma=1.0).fit(X, target)
     model = kind(loss=loss, gamma=1.0, out_of_fold=True, random_state=0, **options).fit(X, target)
     report = model.fit_report_
     assert exact.fit_report_.gap[0] < 1e-3
     assert report.gap[0] < 0.05
+    assert report.n_cells > 1 or len(report.ranks) > 1 or "refine" in options
     assert report.out_of_fold_score > exact.score(X, target) - 0.1
     assert model.score(X, target) > exact.score(X, target) - 0.05
     if "refine" in options:
@@ -205,3 +206,34 @@ def test_invalid_losses(rows):
         SVR(loss="hinge").fit(X, y)
     with pytest.raises(InvalidParameterError, match="epsilon above 0"):
         SVR(loss="huber", epsilon=0).fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("kind", "loss"), MODELS)
+def test_tiny_weights(kind, loss, dtype, rng):
+    """A row that hardly counts does not change the others, although 1 / C is not finite."""
+    X = rng.standard_normal((60, 2)).astype(dtype)
+    y = X[:, 0] if kind is SVR else X[:, 0] > 0
+    weight = np.where(np.arange(60) < 5, np.finfo(dtype).tiny / 8, 1).astype(dtype)
+    model = kind(loss=loss, gamma=1.0, tol=1e-6)
+    without = model.fit(X[5:], y[5:])._decision_values(X)
+    assert_allclose(model.fit(X, y, weight)._decision_values(X), without, atol=1e-3)
+
+
+def test_class_weights_of_one_vs_rest(rng):
+    X, y = rng.standard_normal((200, 2)), rng.integers(0, 3, 200)
+    X[y > 0] += y[y > 0, None]
+    weight = {0: 1.0, 1: 3.0, 2: 0.5}
+    model = SVC(loss="squared_hinge", multi_class="ovr", gamma=GAMMA, class_weight=weight, tol=1e-6)
+    values = model.fit(X, y).decision_function(X)
+    for c in range(3):
+        single = SVC(loss="squared_hinge", gamma=GAMMA, tol=1e-6)
+        single.fit(X, y == c, np.array(list(weight.values()))[y])
+        assert_allclose(values[:, c], single.decision_function(X), atol=1e-3)
+    SVC(loss="squared_hinge", multi_class="ovr", class_weight="balanced").fit(X, y)
+
+
+def test_a_path_has_one_loss(rng):
+    X, y = rng.standard_normal((20, 2)), np.arange(20) % 2
+    with pytest.raises(TypeError, match="use SVC for each C"):
+        svc_path(X, y, [0.1, 1.0], loss="squared_hinge")

@@ -64,7 +64,7 @@ def test_few_rows_are_on_the_exact_kernel(rng):
     assert all(exact)
 
 
-def test_members_have_eight_trees_together(rng, monkeypatch):
+def test_members_have_about_eight_trees_together(rng, monkeypatch):
     monkeypatch.setattr("hssvm.costs.AFFORDABLE_PASS", 0.0)
     monkeypatch.setattr("hssvm.training.config.SMALL_CELL", 60)
     monkeypatch.setattr(FoldSolver, "again", lambda self, finalist: None)

@@ -206,3 +206,15 @@ def test_the_core_checks_the_length_of_the_ridge():
     one, F = np.ones(4), np.zeros(4)
     with pytest.raises(ValueError, match="ridge: shapes do not match"):
         _core.solve_small(np.eye(4), one, 0 * one, one, 0.0, 0 * one, F, 1e-3, 9, None, np.ones(3))
+
+
+def test_columns_of_different_cost_are_refused():
+    cost, y, epsilon = np.array([[1.0, 2.0], [1.0, 1.0]]), np.zeros((2, 2)), np.ones(2)
+    for make in (
+        lambda: SquaredHingeProblem(cost),
+        lambda: SquaredSVRProblem(y, cost, epsilon),
+        lambda: HuberProblem(y, cost, epsilon),
+    ):
+        with pytest.raises(ValueError, match="must have the same cost"):
+            make()
+    assert_allclose(SquaredHingeProblem(np.array([[1.0, 0.0], [-2.0, 2.0]])).ridge, [0.5, 0.25])

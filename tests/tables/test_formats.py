@@ -75,3 +75,24 @@ def test_the_user_decides():
     encoder = TableEncoder(numeric=["x"]).fit(frame)
     assert encoder.columns_[0].details == "in $, thousands separators"
     assert TableEncoder().fit(frame.astype("category")).columns_[0].kind == "categories"
+
+
+def test_a_few_values_without_the_format_count_as_missing():
+    frame = pd.DataFrame({"x": ["$1,200", "$950"] * 30 + ["about $7"]})
+    with pytest.warns(DataWarning, match=r"1 of its values cannot be read.*'about \$7'"):
+        encoder = TableEncoder().fit(frame)
+    assert encoder.columns_[0].kind == "numbers"
+    half = pd.DataFrame({"x": ["$1,200", "call us"] * 30})
+    assert TableEncoder().fit(half).columns_[0].kind == "categories"
+    with pytest.warns(DataWarning, match="30 of its values cannot be read"):
+        values = TableEncoder(numeric=["x"]).fit_transform(half)
+    assert_array_equal(values[0], [1200, 0])
+
+
+def test_numbers_are_read_alike_whatever_their_type():
+    encoder = TableEncoder().fit(pd.DataFrame({"x": ["1,200.5", "3,300", "7"] * 10}))
+    numbers = [1e-05, 2.5e17, 1200.5, 3.0]
+    found = encoder.transform(pd.DataFrame({"x": numbers}))
+    assert_allclose(found[:, 0], numbers, rtol=1e-6)
+    text = encoder.transform(pd.DataFrame({"x": ["0.00001", "250000000000000000", "1,200.5", "3"]}))
+    assert_array_equal(found, text)

@@ -69,15 +69,16 @@ def read_training(
     encoder: TableEncoder,
     *,
     labels: bool,
+    encode: bool = False,
 ) -> tuple[Table, TableEncoder | None]:
     """Read rows to train on.
 
-    The columns are encoded, and `encoder` is fitted, if they are not numbers without gaps, or if
-    the parameters of the encoder name some of them.
+    The columns are encoded, and `encoder` is fitted, if `encode` asks for it, if they are not
+    numbers without gaps, or if the parameters of the encoder name some of them.
     """
     source = data_source(path)
     with progress.reading(source.fraction_read):
-        if not encoder.categorical and not encoder.numeric:
+        if not (encode or encoder.categorical or encoder.numeric):
             try:
                 return _require_trainable(layout.read(source, rule), path, labels), None
             except NotNumbersError as error:

@@ -36,6 +36,8 @@ class SVCPath:
     intercept_ : (k,) array
     fit_report_ : FitReport
     model : DistributedModel
+    feature_names_in_ : (p,) array of str or None
+        Names of the columns, if the rows were a frame.
     """
 
     Cs: NDArray[np.float64]
@@ -43,6 +45,7 @@ class SVCPath:
     intercept_: NDArray[np.float64]
     fit_report_: FitReport
     model: DistributedModel
+    feature_names_in_: NDArray[Any] | None
 
     def decision_function(self, X: Any) -> Any:
         """Decision values for every C, (m, k); as `hssvm.dask.SVC.decision_function`."""
@@ -68,7 +71,7 @@ class SVCPath:
             self.fit_report_,
             gathered.compressed or gathered.exact,
             self.model.layout.scaling,
-            None,
+            self.feature_names_in_,
         )
 
 
@@ -82,7 +85,8 @@ class PathSVC(SVC):
     def fit_path(self, X: Any, y: Any, Cs: NDArray[np.float64], sample_weight: Any) -> SVCPath:
         """Train a classifier for every C."""
         self._fit_columns(X, y, sample_weight, Cs, self.gamma)
-        return SVCPath(Cs, self.classes_, self.intercept_, self.fit_report_, self._model)
+        names = getattr(self, "feature_names_in_", None)
+        return SVCPath(Cs, self.classes_, self.intercept_, self.fit_report_, self._model, names)
 
     def _classification(self, layout: Layout, Cs: NDArray[np.float64]) -> Classification:
         if layout.classes is not None and layout.classes.labels.size > 2:

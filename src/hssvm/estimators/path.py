@@ -32,6 +32,7 @@ PATH_INSTEAD = CLASSIFIER_INSTEAD | {
     "prediction": "use SVC for exact prediction",
     "out_of_fold": "use SVC for out-of-fold decision values",
     "probability": "use SVC for probabilities",
+    "loss": "use SVC for each C",
     "warm_start": "a path has no earlier fit to start from",
 }
 """Alternatives to parameters that `svc_path` does not have."""

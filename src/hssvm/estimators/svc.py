@@ -29,7 +29,7 @@ class SVC(Classifier):
         Weight of the loss; a smaller C gives a smoother model.
     loss : {'hinge', 'squared_hinge'}, default='hinge'
         Loss of a row, times C: ``max(0, 1 - y f)`` for the decision value f and y = 1 or -1, or its
-        square, as in `sklearn.svm.LinearSVC`, which counts rows far on the wrong side more.
+        square, which counts rows far on the wrong side more, as in `sklearn.svm.LinearSVC`.
     kernel : {'rbf', 'laplacian', 'exponential', 'matern32', 'matern52', 'poly', 'linear', \
 'cosine', 'tanimoto', 'minmax', 'intersection', 'precomputed'}, Kernel or callable, \
 default='rbf'

@@ -160,7 +160,7 @@ class BaseSearch(SearchedModel):
             gammas=self.gammas,
             kernel=self.kernel,
             scaling=self.scaling,
-            max_members=as_scalar(self.max_members),
+            max_members=1 if callable(self.refit) else as_scalar(self.max_members),
             max_time=self.max_time,
             make_kernel=lambda kernel, gamma: points or self._kernel_of(kernel, lambda: gamma),
             config=self._config(),

@@ -35,8 +35,8 @@ class SVCCV(BaseSearch, Classifier):
     starts on 2,000 random rows at ``C=10, gamma="scale"``. The best of them move in the direction
     of better scores, first by factors of 10, then, on more rows, by factors of 3.2; those that are
     clearly beaten stop early. The last round has half of the rows, at least 5,000, and at most
-    60,000 if the final models have cells, or 30,000 if they are exact. The final models are trained
-    on all rows; they are exact if all of them together are affordable.
+    60,000 if the final models have cells, or 30,000 of few features if they are exact. The final
+    models are trained on all rows; they are exact if up to `max_members` of them are affordable.
 
     The folds are trained on the exact kernel, or, with more than 8,000 rows, in cells if the final
     model has cells. The labels of held-out rows are not used (except for the counts of
@@ -63,7 +63,7 @@ class SVCCV(BaseSearch, Classifier):
     max_members : int, default=4
         Maximum number of models that are trained on all rows and averaged: the best candidates
         of different kernels and scalings. There are fewer if the mean of more clearly scores lower
-        in the folds, and only one if `refit` is a callable. Means of cells have eight trees in all.
+        in the folds, and only one if `refit` is a callable. Means of cells have about eight trees.
     refit : True, str or callable, default=True
         With several scores, the name of the score that the search maximizes, or, if `Cs` and
         `gammas` are lists, a function of `cv_results_` that returns the index of the best

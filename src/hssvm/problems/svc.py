@@ -72,4 +72,4 @@ class SquaredHingeProblem(SVCProblem):
 
     def __init__(self, cost: Floats, communicator: Communicator = SERIAL) -> None:
         super().__init__(np.where(cost == 0, cost, np.copysign(np.inf, cost)), communicator)
-        self.ridge = inverse_cost(2 * np.abs(cost).max(axis=1, initial=0))
+        self.ridge = inverse_cost(2 * np.abs(cost))

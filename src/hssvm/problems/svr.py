@@ -73,7 +73,7 @@ class SquaredSVRProblem(RegressionProblem):
         communicator: Communicator = SERIAL,
     ) -> None:
         bound = np.where(cost > 0, np.inf, 0).astype(cost.dtype)
-        ridge, zero = inverse_cost(2 * cost.max(axis=1, initial=0)), np.zeros(y.shape[1])
+        ridge, zero = inverse_cost(2 * cost), np.zeros(y.shape[1])
         super().__init__(-bound, bound, y, epsilon, zero, communicator, ridge)
 
 
@@ -107,5 +107,5 @@ class HuberProblem(RegressionProblem):
         communicator: Communicator = SERIAL,
     ) -> None:
         bound = (cost * epsilon).astype(cost.dtype)
-        ridge, zero = inverse_cost(cost.max(axis=1, initial=0)), np.zeros(y.shape[1])
+        ridge, zero = inverse_cost(cost), np.zeros(y.shape[1])
         super().__init__(-bound, bound, y, zero, zero, communicator, ridge)

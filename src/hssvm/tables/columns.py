@@ -164,7 +164,7 @@ def _encode(
     if kind is None and isinstance(column.dtype, pd.CategoricalDtype):
         kind = "categories"
     text = None if kind == "categories" else _text_of(column)
-    format = None if text is None else format_of(text)
+    format = None if text is None else format_of(text, 0.0 if kind == "numbers" else NEARLY)
     if kind is None and text is not None and (format is not None or _are_numbers(text)):
         kind = "numbers"
     values = as_kind(column, kind, format)

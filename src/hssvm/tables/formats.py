@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ SPACE = "[ \u00a0\u202f]"
 
 NUMBER = re.compile(
     rf"([-+]?)([{CURRENCIES}]?){SPACE}?([-+]?)"
-    rf"(\d+|[1-9]\d{{0,2}}(?:(?:,\d{{3}})+|(?:{SPACE}\d{{3}})+))(\.\d+)?"
+    rf"(\d+|[1-9]\d{{0,2}}(?:(?:,\d{{3}})+|(?:{SPACE}\d{{3}})+))(\.\d+)?(e[-+]\d+)?"
     rf"{SPACE}?([{CURRENCIES}%]?)",
     re.ASCII,
 )
@@ -71,19 +71,27 @@ class NumberFormat:
         return written.value if written.separator in ("", self.separator) else np.nan
 
 
-def format_of(text: Iterable[str]) -> NumberFormat | None:
-    """Return the format that all values have in common, None if they have none or need none.
+def format_of(text: Collection[str], min_share: float) -> NumberFormat | None:
+    """Return the format that all numbers have in common, None if they have none or need none.
 
     Commas that may as well be decimal commas, as in 1,200, are no format.
+
+    Parameters
+    ----------
+    text : collection of str
+    min_share : float
+        Minimum share of numbers.
     """
     numbers = {value: _read(value) for value in set(text)}
     known = [number for number in numbers.values() if number is not None]
+    n_known = sum(numbers[value] is not None for value in text)
     units, separators = ({getattr(n, key) for n in known} for key in ("unit", "separator"))
     grouped = separators - {""}
-    if len(known) < len(numbers) or len(units) != 1 or len(grouped) > 1:
+    if n_known < min_share * len(text) or len(units) != 1 or len(grouped) > 1:
         return None
     found = NumberFormat(*units, *(grouped or {""}))
-    if found.separator == "," and not _separates_thousands([*numbers], separators):
+    written = [value for value, number in numbers.items() if number is not None]
+    if found.separator == "," and not _separates_thousands(written, separators):
         return None
     return found if found.unit or found.separator else None
 
@@ -92,12 +100,12 @@ def _read(text: str) -> Written | None:
     match = NUMBER.fullmatch(text)
     if match is None:
         return None
-    sign, before, inner_sign, whole, fraction, after = match.groups(default="")
+    sign, before, inner_sign, whole, fraction, exponent, after = match.groups(default="")
     if (sign and inner_sign) or (before and after):
         return None
     separator = "," if "," in whole else "" if whole.isdigit() else " "
-    digits = re.sub(r"\D", "", whole)
-    return Written(before or after, separator, float(sign + inner_sign + digits + fraction))
+    digits = sign + inner_sign + re.sub(r"\D", "", whole)
+    return Written(before or after, separator, float(digits + fraction + exponent))
 
 
 def _separates_thousands(numbers: list[str], separators: set[str]) -> bool:

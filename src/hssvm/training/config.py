@@ -41,7 +41,7 @@ SPARSE_RANK = 64
 """Maximum rank of the trees of a forest on sparse rows, whose far field compresses badly."""
 
 CELL_TREES, MEAN_TREES, CELL_TOL = 4, 8, 1e-2
-"""Default number of trees of cells, of a model and of all members of a mean together, and
+"""Default number of trees of cells, of a model and, roughly, of all members of a mean, and
 tolerance. A smaller tolerance does not change scores; a tolerance of 0.1 costs half a point of
 accuracy on noisy data."""
 

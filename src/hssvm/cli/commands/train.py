@@ -121,7 +121,8 @@ def train(
         parameters |= given(approximation=parse_approximation(*rough, task))
         estimator = training.make_estimator(task, {"random_state": 0, **parameters})
         dtype: Any = np.float64 if double else np.float32
-        column, unfitted = parse_column(target), reading.make_encoder(categorical, numeric, seed)
+        column, known_encoder = parse_column(target), None
+        unfitted = reading.make_encoder(categorical, numeric, seed)
     else:
         estimator, known_encoder = training.load_unfinished(resume, task)
         unfitted = reading.make_encoder(categorical, numeric, encoder=known_encoder)
@@ -142,7 +143,13 @@ def train(
     layout = reading.Layout(format, separator, dtype)
     with working(threads), showing(err, quiet) as progress:
         table, encoder = reading.read_training(
-            data, progress, rule, layout, unfitted, labels=labels
+            data,
+            progress,
+            rule,
+            layout,
+            unfitted,
+            labels=labels,
+            encode=known_encoder is not None,
         )
         test_table = None
         if test is not None:

@@ -45,10 +45,10 @@ def is_arrow(values: Any) -> bool:
     return hasattr(kind, "column_names") and hasattr(kind, "schema")
 
 
-def require_collected(X: Any) -> None:
-    """Raise ValueError if `X` is a query of Polars, which has no rows yet."""
-    if hasattr(type(X), "collect") and hasattr(type(X), "collect_schema"):
-        raise ValueError("X must be a table, but it is a query; call its method collect()")
+def require_collected(values: Any) -> None:
+    """Raise ValueError if `values` is a query of Polars, which has no rows yet."""
+    if hasattr(type(values), "collect") and hasattr(type(values), "collect_schema"):
+        raise ValueError("this is a query, which has no rows yet; call its method collect()")
 
 
 def _as_table(values: Any) -> Any:
