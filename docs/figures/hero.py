@@ -16,8 +16,8 @@ PICTURE = DOCS / "_static" / "hero.png"
 NAME, OURS = "covtype.binary", "hssvm"
 LINES = {
     "SVC of scikit-learn": ("scikit-learn", "#e0762b", "right", (-14, -2)),
-    "SVC of scikit-learn-intelex": ("scikit-learn-intelex", "#a36fd6", "right", (98, 10)),
-    OURS: ("hssvm", "#0f9ab5", "right", (0, -28)),
+    "SVC of scikit-learn-intelex": ("scikit-learn-intelex", "#a36fd6", "left", (4, -96)),
+    OURS: ("hssvm", "#0f9ab5", "right", (0, 14)),
 }
 """Label, color, and where the label is, beside the last point."""
 
